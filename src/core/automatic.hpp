@@ -31,6 +31,7 @@
 #pragma once
 
 #include "cautious.hpp"
+#include "corrections.hpp"
 #include "guard.hpp"
 #include "relative.hpp"
 
@@ -192,6 +193,7 @@ struct Insurance {
 // The layout of the memory of an item. The usual difference of a meta level takes two numbers, a sum and a count.
 struct ItemLayout {
     size_t strands;
+    bool corrects;
 
     static constexpr size_t guard = 0;  // see `Seen`
     static constexpr size_t ranges = sizeof(Seen) / sizeof(double);  // of the strands, shared and of the item alone
@@ -199,8 +201,9 @@ struct ItemLayout {
     size_t usual_alone() const { return usual_shared() + 2; }
     size_t usual_choice() const { return usual_alone() + 2; }
     size_t largest_difference() const { return usual_choice() + 2; }
-    size_t forecast() const { return largest_difference() + 1; }  // 1 once the item was forecast
-    size_t size() const { return forecast() + 1; }
+    size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
+    size_t track() const { return forecast() + 1; }  // see `Track`
+    size_t size() const { return track() + (corrects ? sizeof(Track) / sizeof(double) : 0); }
 };
 
 // A named part of the totals of a game, or of the numbers of an item.
@@ -217,12 +220,14 @@ constexpr double alike = 1e-13;
 class Automatic final : public Hedger {
 public:
     // The plain components come first.
-    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards)
+    // `target` limits the errors that corrections learn from, in units of the usual error; 0 for no corrections.
+    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
           alpha_(alpha),
-          trust_(trust) {
+          trust_(trust),
+          target_(target) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -240,9 +245,20 @@ public:
             if (std::fabs(levels[c] - 0.5) < std::fabs(levels[middle_] - 0.5)) middle_ = c;
         for (size_t c = 0; c < plain_; ++c)
             if (components_[c].recipe.way == Way::mean) mean_ = c;
+        for (size_t c = 0; c < plain_; ++c)
+            if (components_[c].recipe.way == Way::median) median_ = c;
         hedged_ = components_.size() - plain_;
         upper_total_ = totals_;
-        totals_ += Level::size(most()) + Level::size(2) + Insurance::size(1 + most());
+        totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
+        choice_total_ = totals_;
+        if (corrects()) totals_ += Choice::size(most_chosen()) + 3;
+    }
+
+    bool corrects() const { return target_ > 0.0; }
+
+    // Solve the equations of all corrections of a game: after experts left, too.
+    static void solve_all(const Game& game) {
+        for (size_t k = 0; k < correction_count; ++k) game.stacks.of(k).solve();
     }
 
     size_t rows() const override { return rows_; }
@@ -250,7 +266,7 @@ public:
 
     // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
-    size_t value_count() const { return 1 + first_way + most(); }
+    size_t value_count() const { return 1 + first_way() + most() + (corrects() ? correction_count : 0); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -271,15 +287,17 @@ public:
         const size_t ways = most();
         const size_t choices = upper_total_ + Level::size(ways);
         const size_t insured = choices + Level::size(2);
+        const size_t count = most_insured();
         const ItemLayout item = item_layout();
         return {
             {"ways", false, upper_total_, ways},
             {"choice", false, choices, 2},
-            {"insurance", false, insured, 1 + ways},
-            {"insured_regrets", false, insured + (1 + ways), 1 + ways},
-            {"insured_clocks", false, insured + 2 * (1 + ways), 1 + ways},
-            {"insured_losses", false, insured + 3 * (1 + ways), 1 + ways},
-            {"insured_excess", false, insured + 4 * (1 + ways), 1},
+            {"insurance", false, insured, count},
+            {"insured_regrets", false, insured + count, count},
+            {"insured_clocks", false, insured + 2 * count, count},
+            {"insured_losses", false, insured + 3 * count, count},
+            {"insured_excess", false, insured + 4 * count, 1},
+            {"corrections", false, choice_total_, corrects() ? most_chosen() : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
             {"largest_difference", true, item.largest_difference(), 1},
         };
@@ -303,7 +321,8 @@ public:
                 components_[c].hedger->weigh(columns(game, c, k));
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
-        weigh_insurance(insurance(game, most()));
+        weigh_insurance(insurance(game, true));
+        if (corrects()) correction_choice(game, true).weigh();
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -321,7 +340,7 @@ public:
         double* heard = rated + 3 * n;
         double* spare = rated + 4 * n;
         double* tamed = rated + 10 * n;
-        Scratch above(3 * most() + 1);
+        Scratch above(2 * most() + most_insured());
         const Game shared = game_of(0);
         fill(seen, n, 0.0);
         for (size_t j = 0; j < rows.count; ++j) {
@@ -341,11 +360,12 @@ public:
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
             if (several) say_components(alone, hedged_, awake, forecasts, rated, heard, spare, say);
             const Levels levels{*this, shared, alone, several, above.data()};
-            make_alike(forecasts, rated, first_way, levels.count, say);
+            make_alike(forecasts, rated, first_way(), levels.count, say);
             say_levels(levels, say);
             if (several) make_alike(forecasts, rated, 0, 2, say);
-            say_followed(levels, say);
+            say_base(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
+            if (corrects()) say_corrections(shared, alone, several, rows.items[j], forecasts, rated, items, say);
             say_blend(levels, say, rows.value(j));
             if (of_levels()) sort_levels(rows.value(j), rows.classes, 1);
             add_played(shared, alone, levels, awake, rated, heard, weights);
@@ -371,8 +391,10 @@ public:
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
+            if (corrects()) learn_corrections(shared, game_of, false, sane, late, items);
             insure(shared, sane, late, items, components_.size());
-            if (several) weigh_upper(upper(shared, most()));  // the components of items alone, too
+            if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
+            if (several && corrects()) correction_choice(shared, true).weigh();
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -382,8 +404,9 @@ public:
                       items, most());
         learn(shared, 0, sane, late, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, followed, late, items + item_layout().usual_choice());
+        judge(two, sane, 0, base(), late, items + item_layout().usual_choice());
         weigh_choice(two);
+        if (corrects()) learn_corrections(shared, game_of, true, sane, late, items);
         insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
     }
@@ -398,14 +421,21 @@ private:
         return true;
     }
 
-    // The values of a row after the blend: the two meta levels, the choice between them (z_0), the components.
+    // Places of the forecasts of a row, after the blend: the two meta levels, the forecast that is followed,
+    // its base and the corrections of the base, the ways, and the corrections that are of the item alone.
+    // Without corrections the base itself is followed.
     static constexpr size_t common_level = 0;
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
-    static constexpr size_t first_way = 3;
+    size_t base() const { return corrects() ? followed + 1 : followed; }
+    size_t first_correction(bool alone) const { return alone ? first_way() + most() : followed + 2; }
+    size_t between() const { return corrects() ? 1 + correction_count : 0; }  // followed and the ways
+    size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
+    static constexpr double widest_correction = 3.0;  // in usual errors
+    static constexpr double trust_in_base = 0.65;     // the prior of the base in the choice
 
     // The rises of rows are of order one; where they cancel, the rest is rounding.
     static constexpr double negligible_rise = 1e-9;
@@ -424,6 +454,8 @@ private:
     struct Levels {
         bool several;
         size_t count;
+        size_t insured_count;
+        size_t between;
         double* common;
         double* own;
         double* insured;
@@ -433,17 +465,22 @@ private:
                double* room)
             : several(more),
               count(more ? rule.most() : rule.components_.size()),
+              insured_count(rule.insured_count(count)),
+              between(rule.between()),
               common(room),
               own(room + count),
               insured(room + 2 * count),
               chosen(rule.choice(shared).weights) {
             take(rule.upper(shared, count).weights, count, common);
             if (more) take(rule.upper(alone, count).weights, count, own);
-            take(rule.insurance(shared, count).weights, 1 + count, insured);
+            take(rule.insurance(shared, more).weights, insured_count, insured);
         }
+        // Corrections count as the base that they correct.
         double weight(size_t k) const {
             const double mine = several ? chosen[0] * common[k] + chosen[1] * own[k] : common[k];
-            return insured[0] * mine + insured[1 + k];
+            double rest = 1.0;
+            for (size_t way = 0; way < count; ++way) rest -= insured[1 + between + way];
+            return larger(rest, 0.0) * mine + insured[1 + between + k];
         }
 
     private:
@@ -454,9 +491,26 @@ private:
     };
 
     size_t most() const { return plain_ + 2 * hedged_; }
+
+    // How many forecasts the insurance weighs, where there are so many ways; and at most.
+    size_t insured_count(size_t ways) const {
+        return 1 + between() + ways + (corrects() && ways > components_.size() ? correction_count : 0);
+    }
+    size_t most_insured() const { return insured_count(most()); }
+    size_t most_chosen() const { return 1 + 2 * correction_count; }
+    Choice correction_choice(const Game& game, bool several) const {
+        return {game.columns.totals + choice_total_, 1 + (several ? 2 : 1) * correction_count, most_chosen()};
+    }
+    // How many rounds are pending usually: a discounted mean, and its weight; then the number of rounds.
+    double* lateness(const Game& game) const {
+        return game.columns.totals + choice_total_ + Choice::size(most_chosen());
+    }
+    Track& track_of(double* items, std::int32_t item) const {
+        return *reinterpret_cast<Track*>(items + static_cast<size_t>(item) * item_size() + item_layout().track());
+    }
     bool of_levels() const { return components_[0].recipe.of_levels(); }
 
-    ItemLayout item_layout() const { return {strands_.size()}; }
+    ItemLayout item_layout() const { return {strands_.size(), corrects()}; }
 
     void add_strands(const Component& component) {
         if (component.knots == 1) {
@@ -501,9 +555,9 @@ private:
     static void weigh_choice(const Level& level) {
         level.weigh([](size_t k) { return k == 0 ? 0.75 : 0.25; });
     }
-    Insurance insurance(const Game& game, size_t k) const {
-        return {game.columns.totals + upper_total_ + Level::size(most()) + Level::size(2), 1 + k,
-                1 + most()};
+    Insurance insurance(const Game& game, bool several) const {
+        return {game.columns.totals + upper_total_ + Level::size(most()) + Level::size(2),
+                insured_count(several ? most() : components_.size()), most_insured()};
     }
     double prior(size_t k) const {
         return components_[k < components_.size() ? k : k - hedged_].prior;
@@ -513,8 +567,11 @@ private:
     }
     // The prior of the insurance: of the meta level, and of each component.
     double share_insured(size_t k) const {
-        return k == 0 ? trust_ : (1.0 - trust_) * prior(k - 1);
+        if (k == 0) return trust_;
+        if (k <= between() || k > between() + most()) return (1.0 - trust_) * prior_of_correction;
+        return (1.0 - trust_) * prior(k - 1 - between());
     }
+    static constexpr double prior_of_correction = 0.05;  // of the base, too
     void weigh_insurance(const Insurance& insured) const {
         insured.weigh([&](size_t k) { return share_insured(k); });
     }
@@ -633,7 +690,7 @@ private:
                 if (total > tiny) divide(result, say.classes, total);
             }
             for (size_t k = 0; k < say.classes; ++k)
-                say.data[k * say.step + first_way + c + shift] = result[k];
+                say.data[k * say.step + first_way() + c + shift] = result[k];
         }
     }
 
@@ -675,13 +732,13 @@ private:
         }
     }
 
-    // Make z_0 equal to the forecast of a component from which it differs by rounding alone.
-    static void make_like_ways(const Forecasts& forecasts, const double* rated, size_t count,
-                               const Say& say) {
+    // Let what is followed say the same as a way from which it differs by rounding alone.
+    void make_like_ways(const Forecasts& forecasts, const double* rated, size_t count,
+                        const Say& say) const {
         for (size_t c = 0; c < say.classes; ++c) {
             const double near = alike * largest_of(forecasts.of_class(c), rated, forecasts.n);
-            double& mine = say.data[c * say.step + followed];
-            const double* ways = say.data + c * say.step + first_way;
+            double& mine = say.data[c * say.step + base()];
+            const double* ways = say.data + c * say.step + first_way();
             const double* same = std::find_if(
                 ways, ways + count, [&](double way) { return std::fabs(way - mine) <= near; });
             if (same != ways + count) mine = *same;
@@ -702,26 +759,26 @@ private:
         Scratch room(2 * k + say.classes);
         double* result = room.data() + 2 * k;
         for (size_t level = 0; level < 2; ++level) {
-            combine(say.part(first_way, k), level ? levels.own : levels.common, way_, room.data(), result);
+            combine(say.part(first_way(), k), level ? levels.own : levels.common, way_, room.data(), result);
             for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + level] = result[c];
         }
     }
 
-    // Write z_0: the forecast of the meta level, or of the choice between two of them.
-    void say_followed(const Levels& levels, const Say& say) const {
+    // Write what is followed: the level above the ways, or the choice between two of them.
+    void say_base(const Levels& levels, const Say& say) const {
         Scratch room(2 * levels.count + say.classes);
         double* result = room.data() + 2 * levels.count;
         if (levels.several)
             combine(say.part(common_level, 2), levels.chosen, way_, room.data(), result);
         else
-            combine(say.part(first_way, levels.count), levels.common, way_, room.data(), result);
-        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + followed] = result[c];
+            combine(say.part(first_way(), levels.count), levels.common, way_, room.data(), result);
+        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + base()] = result[c];
     }
 
     // Write the blend: z_0 and the components, as the insurance weighs them.
     void say_blend(const Levels& levels, const Say& say, double* blend) const {
-        Scratch room(2 * (1 + levels.count));
-        combine(say.part(followed, 1 + levels.count), levels.insured, way_, room.data(), blend);
+        Scratch room(2 * levels.insured_count);
+        combine(say.part(followed, levels.insured_count), levels.insured, way_, room.data(), blend);
     }
 
     // Add up the distributions of all components over the experts.
@@ -755,14 +812,14 @@ private:
         double none[Sums::total_sums] = {};
         for (size_t c = plain_; c < components_.size(); ++c) {
             Rows own = rows;
-            own.values = rows.values + rows.classes + first_way + c + shift;
+            own.values = rows.values + rows.classes + first_way() + c + shift;
             own.value_class_step = value_count() - 1;
-            if (rows.own_slopes) own.own_slopes = rows.own_slopes + 1 + first_way + c + shift;
+            if (rows.own_slopes) own.own_slopes = rows.own_slopes + 1 + first_way() + c + shift;
             for (size_t k = 0; k < components_[c].knots; ++k) {
                 const Recipe& recipe = strand(c, k).recipe;
                 if (components_[c].relative) {
                     const auto mean = [&](size_t j) {
-                        return rows.value(j) + rows.classes + first_way + mean_;
+                        return rows.value(j) + rows.classes + first_way() + mean_;
                     };
                     components_[c].relative->learn(recipe, columns(game, c, k), rows, mean,
                                                    value_count() - 1);
@@ -775,8 +832,8 @@ private:
         }
         const Level above = upper(game, count);
         const bool only = count == components_.size();
-        const size_t own_value = only ? followed : shift ? own_level : common_level;
-        judge(above, rows, first_way, own_value, late,
+        const size_t own_value = only ? base() : shift ? own_level : common_level;
+        judge(above, rows, first_way(), own_value, late,
               items + (shift ? item_layout().usual_alone() : item_layout().usual_shared()));
         weigh_upper(above);
         write_weights(game, count);
@@ -784,7 +841,7 @@ private:
 
     // Update the insurance, and write the weights of the experts anew.
     void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
-        const Insurance insured = insurance(game, count);
+        const Insurance insured = insurance(game, count > components_.size());
         Scratch room(3 * insured.count);
         double* leads = room.data();
         double* rises = leads + insured.count;
@@ -814,11 +871,206 @@ private:
             if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
         }
         insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k); });
-        weigh_insurance(insurance(game, most()));
+        weigh_insurance(insurance(game, true));
         write_weights(game, count);
     }
 
-    // The lead of a loss over another, 0 where they differ by rounding alone.
+    // Write the corrections of the base, and their mean by the choice, which is followed.
+    void say_corrections(const Game& shared, const Game& alone, bool several, std::int32_t item,
+                         const Forecasts& forecasts, const double* rated, double* items, const Say& say) const {
+        const Track& track = track_of(items, item);
+        const Seen& seen = seen_of(items, item);
+        const double* x = forecasts.of_class(0);
+        double low = -infinity;
+        if (seen.count >= enough && seen.low >= 0.0) {
+            low = 0.0;
+            for (size_t i = 0; i < forecasts.n; ++i) low = rated[i] > 0.0 && x[i] < 0.0 ? -infinity : low;
+        }
+        Scratch room(2 * shared.stacks.features + 2 * most_chosen());
+        double* z = room.data();
+        double* projected = z + shared.stacks.features;
+        double* weights = projected + shared.stacks.features;
+        double* chosen = weights + most_chosen();
+        const double start = say.data[base()];
+        const size_t games = several ? 2 : 1;
+        chosen[0] = start;
+        for (size_t k = 0; k < correction_count; ++k) {
+            const Correction& correction = corrections[k];
+            const bool usable = has_base(correction, rated, forecasts.n);
+            const double from = correction.of_median && usable ? say.data[first_way() + median_] : start;
+            const double error = track.error(correction.of_median);
+            const bool ready = usable && error > tiny;
+            if (ready) write_features(correction, forecasts, rated, from, track, shared.stacks.features, z);
+            for (size_t g = 0; g < games; ++g) {
+                const Game& game = g ? alone : shared;
+                double value = from;
+                if (ready) {
+                    const Equations equations = game.stacks.of(k);
+                    double shift = equations.value(z);
+                    if (correction.cautious)
+                        shift /= 1.0 + (1.0 + *lateness(game)) * equations.leverage(z, projected);
+                    value = larger(from + error * within(shift, -widest_correction, widest_correction), low);
+                }
+                if (std::fabs(value - start) <= alike * std::fabs(start)) value = start;
+                say.data[first_correction(g == 1) + k] = value;
+                chosen[1 + g * correction_count + k] = value;
+            }
+        }
+        const size_t count = 1 + games * correction_count;
+        write_choice(shared, alone, several, weights);
+        double value = 0.0;
+        for (size_t k = 0; k < count; ++k) value += weights[k] * (chosen[k] - start);
+        say.data[followed] = start + value;
+    }
+
+    // With two forecasts the median is not robust: it jumps when one of three experts sleeps.
+    static bool has_base(const Correction& correction, const double* rated, size_t n) {
+        size_t awake = 0;
+        for (size_t i = 0; correction.of_median && i < n; ++i) awake += rated[i] > 0.0 ? 1 : 0;
+        return !correction.of_median || awake > 2;
+    }
+
+    static double prior_of_choice(size_t k, size_t count) {
+        return k == 0 ? trust_in_base : (1.0 - trust_in_base) / static_cast<double>(count - 1);
+    }
+
+    // Write the weights of the base and of its corrections.
+    void write_choice(const Game& shared, const Game& alone, bool several, double* weights) const {
+        const Choice common = correction_choice(shared, several);
+        const size_t count = common.count;
+        for (size_t k = 0; k < count; ++k)
+            weights[k] = prior_of_choice(k, count) * (common.evidence[0] > 0.0 ? common.evidence[k] : 1.0);
+        normalise(weights, count);
+        if (!several) return;
+        const Choice own = correction_choice(alone, true);
+        for (size_t k = 0; k < count; ++k)
+            weights[k] = (0.9 * weights[k] + 0.1 * prior_of_choice(k, count)) *
+                         (own.evidence[0] > 0.0 ? own.evidence[k] : 1.0);
+        normalise(weights, count);
+    }
+
+    // Let the corrections and the choice between them learn.
+    template <class GameOf>
+    void learn_corrections(const Game& shared, const GameOf& game_of, bool several, const Rows& rows, double late,
+                           double* items) const {
+        const size_t n = rows.n;
+        const size_t features = shared.stacks.features;
+        Scratch room(n + features * (features + 2) + 2 * most_chosen());
+        double* rated = room.data();
+        double* z = rated + n;
+        double* round = z + features;
+        double* rises = round + features * (features + 1);
+        double* row_rises = rises + most_chosen();
+        double known = 0.0;
+        double judged = 0.0;
+        const auto is_known = [&](size_t j) { return rows.known(j) && rows.value(j)[0] == rows.value(j)[0]; };
+        for (size_t j = 0; j < rows.count; ++j) known += is_known(j) ? 1.0 : 0.0;
+        if (known == 0.0) return;
+        const size_t count = correction_choice(shared, several).count;
+        fill(rises, count, 0.0);
+        note_lateness(shared, late);
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!is_known(j)) continue;
+            const double* said = rows.value(j) + rows.classes;
+            Track& track = track_of(items, rows.items[j]);
+            rate_row(rows, j, rated);
+            const Game own_game = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
+            if (several) note_lateness(own_game, late);
+            if (write_rises(rows, j, several, track, row_rises)) {
+                judged += 1.0;
+                for (size_t k = 0; k < count; ++k) rises[k] += row_rises[k];
+                if (several) correction_choice(own_game, true).learn(row_rises, late);
+            }
+            track.see(said[base()], said[first_way() + median_], rows.outcomes[j]);
+            if (!several) continue;
+            for (size_t k = 0; k < correction_count; ++k) {
+                const double target = write_equation(k, rows, j, rated, track, features, z);
+                if (target == target) own_game.stacks.of(k).learn(z, target, 1.0, corrections[k].keep);
+            }
+            solve_corrections(own_game);
+        }
+        const double weight = 1.0 / std::sqrt(known);
+        for (size_t k = 0; k < correction_count; ++k) {
+            // The rows of a round are added up first: two of them count the same in either order.
+            const Equations common = shared.stacks.of(k);
+            Equations sum = common;
+            if (known > 1.0) {
+                sum.square = round;
+                sum.right = round + features * features;
+                sum.stride = features;
+                fill(round, features * (features + 1), 0.0);
+            }
+            bool any = false;
+            for (size_t j = 0; j < rows.count; ++j) {
+                if (!is_known(j)) continue;
+                rate_row(rows, j, rated);
+                const double target = write_equation(k, rows, j, rated, track_of(items, rows.items[j]), features, z);
+                if (!(target == target)) continue;
+                any = true;
+                sum.learn(z, target, weight, known > 1.0 ? 1.0 : corrections[k].keep);
+            }
+            if (any && known > 1.0) common.learn_from(sum, corrections[k].keep);
+        }
+        solve_corrections(shared);
+        if (judged > 0.0) {
+            for (size_t k = 0; k < count; ++k) rises[k] /= judged;
+            correction_choice(shared, several).learn(rises, late);
+        }
+    }
+
+    // Write the features of a row, and return the error to explain, in usual errors; NaN before the first error.
+    double write_equation(size_t k, const Rows& rows, size_t j, const double* rated, const Track& track,
+                          size_t features, double* z) const {
+        const Correction& correction = corrections[k];
+        const double* said = rows.value(j) + rows.classes;
+        const double from = correction.of_median ? said[first_way() + median_] : said[base()];
+        const double error = track.error(correction.of_median);
+        if (!(error > tiny) || !has_base(correction, rated, rows.n)) return not_a_number;
+        write_features(correction, rows.row(j), rated, from, track, features, z);
+        return within((rows.outcomes[j] - from) / error, -target_, target_);
+    }
+
+    // Solve the equations of all corrections of a game, where that is due.
+    void solve_corrections(const Game& game) const {
+        double& rounds = lateness(game)[2];
+        rounds += 1.0;
+        if (static_cast<size_t>(rounds) % rounds_per_solution(game.stacks.features) == 0) solve_all(game);
+    }
+
+    void note_lateness(const Game& game, double late) const {
+        double* mean = lateness(game);
+        mean[1] = 0.95 * mean[1] + 1.0;
+        mean[0] += (late - mean[0]) / mean[1];
+    }
+
+    // Write by how much the base and its corrections did better than the choice, in usual differences; false if
+    // all of them agreed.
+    bool write_rises(const Rows& rows, size_t j, bool several, Track& track, double* rises) const {
+        const double* said = rows.value(j) + rows.classes;
+        const double mine = said[followed];
+        const double start = said[base()];
+        const Recipe& recipe = components_[0].recipe;
+        const double slope = recipe.loss ? recipe.loss->slope(mine, 0, rows.outcomes[j], recipe.quantiles_of(rows.items[j]))
+                                         : rows.own_slopes[j * rows.slope_step + 1 + followed];
+        const size_t games = several ? 2 : 1;
+        double farthest = 0.0;
+        rises[0] = start;
+        for (size_t g = 0; g < games; ++g)
+            for (size_t k = 0; k < correction_count; ++k) {
+                const double value = said[first_correction(g == 1) + k];
+                rises[1 + g * correction_count + k] = value;
+                farthest = larger(farthest, std::fabs(value - start));
+            }
+        if (!(farthest > 1e-12 * std::fabs(start))) return false;
+        track.difference = Track::tracked * track.difference + 0.5 * std::fabs(slope) * farthest;
+        track.differences = Track::tracked * track.differences + 1.0;
+        const double per = track.unit() > tiny ? 1.0 / track.unit() : 0.0;
+        for (size_t k = 0; k < 1 + games * correction_count; ++k)
+            rises[k] = within(slope * (mine - rises[k]) * per, -20.0, 20.0);
+        return true;
+    }
+
+    // How much less one loss is than another; those that differ by rounding tie.
     static double lead(double mine, double other) {
         const double difference = mine - other;
         return std::fabs(difference) > 1e-12 * (std::fabs(mine) + std::fabs(other)) ? difference : 0.0;
@@ -889,10 +1141,12 @@ private:
         const size_t n = game.columns.n;
         double* weights = game.columns.weights;
         const double* above = upper(game, count).weights;
-        const double* insured = insurance(game, count).weights;
+        const double* insured = insurance(game, true).weights;
+        const double* ways = insured + 1 + between();
         const double total = added(above, count);
-        const double share = total > tiny ? insured[0] / total : 0.0;
-        const auto weight_of = [&](size_t k) { return share * above[k] + insured[1 + k]; };
+        const double base = insured[0] + added(insured + 1, between());
+        const double share = total > tiny ? base / total : 0.0;
+        const auto weight_of = [&](size_t k) { return share * above[k] + ways[k]; };
         const double even = 1.0 / static_cast<double>(n);
         fill(weights, n, 0.0);
         for (size_t c = 0; c < components_.size(); ++c) {
@@ -924,11 +1178,14 @@ private:
     std::vector<Strand> strands_;
     size_t middle_ = 0;  // the quantile level nearest to 1/2
     size_t mean_ = 0;    // the place of the plain mean
+    size_t median_ = 0;  // the place of the plain median
     size_t plain_ = 0;
     size_t hedged_ = 0;
     size_t rows_ = 0;
     size_t totals_ = 0;
     size_t upper_total_ = 0;
+    size_t choice_total_ = 0;
+    double target_;
 };
 
 }  // namespace normalhedge::mixtures

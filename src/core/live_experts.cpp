@@ -167,6 +167,9 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
         average(FieldId::ledgers, state[Axis::ledger_rows], content.n(), state.stride());
         average(FieldId::totals, 1, state[Axis::totals], state[Axis::totals]);
         average(FieldId::weights, 1, content.n(), state.stride());
+        const size_t features = state.features();
+        average(FieldId::equation_rows, state[Axis::equation_rows], features, features);
+        average(FieldId::equation_squares, state[Axis::corrections] * features, features, features);
         content.board().weigh(g);
         content.seeded = true;
         operation.commit();

@@ -41,7 +41,7 @@ PyObject* get_states(PyObject* object, void*) {
 // A field of the state, without spare places, as an array of its own.
 Reference field_of(const State& state, size_t f) {
     const Field& field = state_fields[f];
-    npy_intp dims[3];
+    npy_intp dims[4];
     for (int d = 0; d < field.dimensions; ++d) dims[d] = static_cast<npy_intp>(state[field.axes[d]]);
     Reference array =
         Reference::checked(PyArray_SimpleNew(field.dimensions, dims, field.whole ? NPY_INT64 : NPY_DOUBLE));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "combining.hpp"
+#include "corrections.hpp"
 #include "hedger.hpp"
 #include "losses.hpp"
 #include "quantiles.hpp"
@@ -55,6 +56,7 @@ struct Game {
     std::int64_t* marks;  // when each expert was first and last awake, and since when it has weight
     Range* pool;          // the range of pooled gains
     double* losses = nullptr;  // n: the regrets in units of the loss; a component has none
+    Stacks stacks = {};        // of corrections; a component has none
 };
 
 // Sums for summaries and reports.

@@ -85,6 +85,11 @@ struct Rule {
         shape[Axis::pair] = 2;
         shape[Axis::delay] = 4;
         shape[Axis::one] = 1;
+        if (automatic && automatic->corrects()) {
+            shape[Axis::corrections] = correction_count;
+            shape[Axis::equation_rows] = correction_count * equation_rows;
+            shape[Axis::features] = feature_count(experts);
+        }
         return shape;
     }
 
@@ -99,7 +104,8 @@ struct Rule {
     size_t room(size_t n, size_t rows, size_t classes) const {
         const size_t columns = automatic ? 40 + 2 * classes + rows * (classes + 1) + recipe.levels.size()
                                          : 20 + classes;
-        return columns * n + 64 * (value_count() + 8) * (1 + classes);
+        const size_t features = automatic && automatic->corrects() ? (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
+        return columns * n + 64 * (value_count() + 8) * (1 + classes) + features;
     }
 };
 
@@ -183,7 +189,9 @@ public:
 
     // Write the weights that belong to the ledgers.
     void weigh(size_t g) const {
-        if (state[Axis::experts] > 0) hedger(g).weigh(state.game(g).columns);
+        if (state[Axis::experts] == 0) return;
+        hedger(g).weigh(state.game(g).columns);
+        if (rule.automatic && rule.automatic->corrects()) Automatic::solve_all(state.game(g));
     }
     void weigh_all() const {
         for (size_t g = 0; g < state[Axis::games]; ++g) weigh(g);

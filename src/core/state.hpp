@@ -8,22 +8,22 @@
 
 namespace normalhedge::mixtures {
 
-// The axes of the arrays. The first three grow; the others are set by the rule.
+// The axes of the arrays. Experts, games and items grow, and features with the experts; the rule sets the others.
 enum class Axis : unsigned char {
-    experts, games, items, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
+    experts, games, items, features, corrections, equation_rows, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
     total_sums, pair, delay, one, axes
 };
 
 enum class FieldId : unsigned char {
     weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, loss_regrets, delays,
-    intervals, interval_rounds, fields
+    intervals, interval_rounds, equation_rows, equation_squares, fields
 };
 
 constexpr size_t field_count = static_cast<size_t>(FieldId::fields);
 
 struct Field {
     const char* name;
-    Axis axes[3];  // experts come last; `one` where there are fewer axes
+    Axis axes[4];  // experts and features come last; `one` where there are fewer axes
     int dimensions;
     bool whole = false;  // whole numbers
     int fill = 0;        // of new places
@@ -31,18 +31,20 @@ struct Field {
 
 // The one description of the state. Growth, copies, equality, pickles and files follow from it.
 constexpr std::array<Field, field_count> state_fields{{
-    {"weights", {Axis::games, Axis::experts, Axis::one}, 2},
-    {"ledgers", {Axis::games, Axis::ledger_rows, Axis::experts}, 3},
-    {"totals", {Axis::games, Axis::totals, Axis::one}, 2},
-    {"marks", {Axis::games, Axis::marks, Axis::experts}, 3, true, -1},
-    {"pool_ranges", {Axis::games, Axis::pair, Axis::one}, 2},
-    {"ranges", {Axis::items, Axis::item_numbers, Axis::one}, 2},
-    {"expert_sums", {Axis::expert_sums, Axis::experts, Axis::one}, 2},
-    {"total_sums", {Axis::total_sums, Axis::one, Axis::one}, 1},
-    {"loss_regrets", {Axis::games, Axis::experts, Axis::one}, 2},
-    {"delays", {Axis::games, Axis::delay, Axis::one}, 2},
-    {"intervals", {Axis::items, Axis::interval_numbers, Axis::one}, 2},
-    {"interval_rounds", {Axis::items, Axis::one, Axis::one}, 1, true},
+    {"weights", {Axis::games, Axis::experts, Axis::one, Axis::one}, 2},
+    {"ledgers", {Axis::games, Axis::ledger_rows, Axis::experts, Axis::one}, 3},
+    {"totals", {Axis::games, Axis::totals, Axis::one, Axis::one}, 2},
+    {"marks", {Axis::games, Axis::marks, Axis::experts, Axis::one}, 3, true, -1},
+    {"pool_ranges", {Axis::games, Axis::pair, Axis::one, Axis::one}, 2},
+    {"ranges", {Axis::items, Axis::item_numbers, Axis::one, Axis::one}, 2},
+    {"expert_sums", {Axis::expert_sums, Axis::experts, Axis::one, Axis::one}, 2},
+    {"total_sums", {Axis::total_sums, Axis::one, Axis::one, Axis::one}, 1},
+    {"loss_regrets", {Axis::games, Axis::experts, Axis::one, Axis::one}, 2},
+    {"delays", {Axis::games, Axis::delay, Axis::one, Axis::one}, 2},
+    {"intervals", {Axis::items, Axis::interval_numbers, Axis::one, Axis::one}, 2},
+    {"interval_rounds", {Axis::items, Axis::one, Axis::one, Axis::one}, 1, true},
+    {"equation_rows", {Axis::games, Axis::equation_rows, Axis::features, Axis::one}, 3},
+    {"equation_squares", {Axis::games, Axis::corrections, Axis::features, Axis::features}, 4},
 }};
 
 // The length of each axis.
@@ -54,7 +56,9 @@ struct Shape {
     bool operator==(const Shape& other) const { return extents == other.extents; }
 
     size_t size(const Field& field) const {
-        return (*this)[field.axes[0]] * (*this)[field.axes[1]] * (*this)[field.axes[2]];
+        size_t size = 1;
+        for (const Axis axis : field.axes) size *= (*this)[axis];
+        return size;
     }
 };
 
@@ -97,7 +101,7 @@ public:
         for (size_t f = 0; f < field_count; ++f)
             fill_words(block_.get() + offsets_[f], room.size(state_fields[f]), state_fields[f]);
     }
-    explicit State(const Shape& shape) : State(shape, shape) {}
+    explicit State(const Shape& shape) : State(shape, with_feature_room(shape)) {}
 
     State(const State& other)
         : shape_(other.shape_), room_(other.room_), offsets_(other.offsets_), size_(other.size_) {
@@ -112,6 +116,7 @@ public:
     const Shape& shape() const { return shape_; }
     size_t operator[](Axis axis) const { return shape_[axis]; }
     size_t stride() const { return room_[Axis::experts]; }
+    size_t features() const { return room_[Axis::features]; }  // with spare places
 
     double* at(FieldId field) const { return block_.get() + offsets_[static_cast<size_t>(field)]; }
     std::int64_t* whole_at(FieldId field) const {
@@ -134,11 +139,12 @@ public:
     // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
     State extended(const Shape& shape) const {
         Shape room = shape;
-        for (const Axis axis : {Axis::experts, Axis::games, Axis::items}) {
+        for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::one}) {
             const size_t wanted = shape[axis];
             if (wanted > room_[axis] && wanted >= spacious) room[axis] = wanted + wanted / 2;
             if (wanted <= room_[axis]) room[axis] = room_[axis];
         }
+        set_feature_room(room);
         State larger_state(shape, room);
         for (size_t f = 0; f < field_count; ++f) copy_field(f, larger_state, nullptr, 0);
         return larger_state;
@@ -150,6 +156,8 @@ public:
         shape[Axis::experts] = places.size();
         Shape room = room_;
         room[Axis::experts] = places.size() >= spacious ? places.size() + places.size() / 2 : places.size();
+        set_features(shape);
+        set_feature_room(room);
         State fewer(shape, room);
         for (size_t f = 0; f < field_count; ++f)
             copy_field(f, fewer, places.data(), places.size());
@@ -172,7 +180,13 @@ public:
                  at(FieldId::totals) + g * shape_[Axis::totals], g},
                 whole_at(FieldId::marks) + g * Sums::mark_rows * capacity,
                 reinterpret_cast<Range*>(at(FieldId::pool_ranges)) + g,
-                at(FieldId::loss_regrets) + g * capacity};
+                at(FieldId::loss_regrets) + g * capacity, stacks(g)};
+    }
+    Stacks stacks(size_t g) const {
+        const size_t room = features();
+        return {at(FieldId::equation_rows) + g * shape_[Axis::equation_rows] * room,
+                at(FieldId::equation_squares) + g * shape_[Axis::corrections] * room * room,
+                shape_[Axis::features], room};
     }
     Delay& delay(size_t g) const { return reinterpret_cast<Delay*>(at(FieldId::delays))[g]; }
     ItemRanges item_ranges() const { return {at(FieldId::ranges), shape_[Axis::item_numbers]}; }
@@ -185,9 +199,6 @@ public:
 private:
     static constexpr size_t spacious = 16;  // from here on there is spare room
 
-    static bool of_experts(const Field& field) {
-        return field.axes[field.dimensions - 1] == Axis::experts;
-    }
     static void fill_words(double* place, size_t n, const Field& field) {
         if (field.whole)
             std::fill(reinterpret_cast<std::int64_t*>(place), reinterpret_cast<std::int64_t*>(place) + n,
@@ -196,53 +207,91 @@ private:
             std::fill(place, place + n, static_cast<double>(field.fill));
     }
 
-    // A line is the last axis of a field, if this is the axis of experts; else the numbers of one index of its
-    // first axis.
-    struct Lines {
-        size_t count;
-        size_t used;
-        size_t room;
-    };
-    static Lines lines(const Field& field, const Shape& shape, const Shape& room) {
-        if (!of_experts(field)) {
-            const size_t width = shape[field.axes[1]] * shape[field.axes[2]];
-            return {shape[field.axes[0]], width, width};
-        }
+    // A field is divided into lines along its last axis. An axis of features or experts may have spare places.
+    template <class Work>
+    void each_line(size_t f, const Shape& shape, const Work& work) const {
+        const Field& field = state_fields[f];
+        const int last = field.dimensions - 1;
         size_t count = 1;
-        for (int d = 0; d + 1 < field.dimensions; ++d) count *= shape[field.axes[d]];
-        return {count, shape[Axis::experts], room[Axis::experts]};
+        for (int d = 0; d < last; ++d) count *= shape[field.axes[d]];
+        std::array<size_t, 4> index{};
+        for (size_t k = 0; k < count; ++k) {
+            work(index, k, shape[field.axes[last]]);
+            for (int d = last - 1; d >= 0; --d) {
+                if (++index[static_cast<size_t>(d)] < shape[field.axes[d]]) break;
+                index[static_cast<size_t>(d)] = 0;
+            }
+        }
+    }
+    double* line(size_t f, const std::array<size_t, 4>& index) const {
+        const Field& field = state_fields[f];
+        size_t place = 0;
+        for (int d = 0; d + 1 < field.dimensions; ++d)
+            place = place * room_[field.axes[d]] + index[static_cast<size_t>(d)];
+        return block_.get() + offsets_[f] + place * room_[field.axes[field.dimensions - 1]];
     }
 
     template <class Work>
     void each_row(size_t f, const Work& work) const {
-        const Lines own = lines(state_fields[f], shape_, room_);
-        for (size_t k = 0; k < own.count; ++k)
-            work(block_.get() + offsets_[f] + k * own.room, k, own.used);
+        each_line(f, shape_, [&](const std::array<size_t, 4>& index, size_t k, size_t n) {
+            work(line(f, index), k, n);
+        });
     }
 
-    void copy_field(size_t f, State& to, const std::int32_t* places, size_t count) const {
-        const Lines from = lines(state_fields[f], shape_, room_);
-        const Lines other = lines(state_fields[f], to.shape_, to.room_);
-        const bool some = places && of_experts(state_fields[f]);
-        for (size_t k = 0; k < from.count; ++k) {
-            const double* source = block_.get() + offsets_[f] + k * from.room;
-            double* target = to.block_.get() + to.offsets_[f] + k * other.room;
-            if (some)
-                for (size_t i = 0; i < count; ++i)
-                    std::memcpy(target + i, source + places[i], sizeof(double));
-            else
-                std::memcpy(target, source, from.used * sizeof(double));
-        }
+    // The place of an expert, or of a feature, where only some experts stay.
+    static size_t source(Axis axis, const std::int32_t* places, size_t i) {
+        if (!places) return i;
+        if (axis == Axis::experts) return static_cast<size_t>(places[i]);
+        if (axis != Axis::features || i < common_features) return i;
+        return common_features + static_cast<size_t>(places[i - common_features]);
     }
 
+    // Copy the lines that both states have.
+    void copy_field(size_t f, State& to, const std::int32_t* places, size_t) const {
+        const Field& field = state_fields[f];
+        Shape both = to.shape_;
+        for (size_t axis = 0; axis < both.extents.size(); ++axis)
+            both.extents[axis] = std::min(both.extents[axis], shape_.extents[axis]);
+        // A correction whose features were given up, or come back, begins anew.
+        if (places && to.shape_[Axis::features] > shape_[Axis::features]) both[Axis::features] = std::min<size_t>(both[Axis::features], common_features);
+        const Axis last = field.axes[field.dimensions - 1];
+        to.each_line(f, both, [&](const std::array<size_t, 4>& index, size_t, size_t n) {
+            std::array<size_t, 4> from = index;
+            for (int d = 0; d + 1 < field.dimensions; ++d)
+                from[static_cast<size_t>(d)] = source(field.axes[d], places, index[static_cast<size_t>(d)]);
+            const double* old = line(f, from);
+            double* target = to.line(f, index);
+            if (!places || (last != Axis::experts && last != Axis::features)) {
+                std::memcpy(target, old, n * sizeof(double));
+                return;
+            }
+            for (size_t i = 0; i < n; ++i) std::memcpy(target + i, old + source(last, places, i), sizeof(double));
+        });
+    }
+
+    // Fill the places that were not there before.
     void fill_new(const Field& field, const Shape& before) noexcept {
         const size_t f = static_cast<size_t>(&field - state_fields.data());
-        const Lines old = lines(field, before, room_);
-        const Lines now = lines(field, shape_, room_);
-        for (size_t k = 0; k < now.count; ++k) {
-            const size_t kept = k < old.count ? old.used : 0;
-            fill_words(block_.get() + offsets_[f] + k * now.room + kept, now.used - kept, field);
-        }
+        each_line(f, shape_, [&](const std::array<size_t, 4>& index, size_t, size_t n) {
+            bool old = true;
+            for (int d = 0; d + 1 < field.dimensions; ++d)
+                old = old && index[static_cast<size_t>(d)] < before[field.axes[d]];
+            const size_t kept = old ? std::min(n, before[field.axes[field.dimensions - 1]]) : 0;
+            fill_words(line(f, index) + kept, n - kept, field);
+        });
+    }
+
+    static void set_features(Shape& shape) {
+        if (shape[Axis::corrections] > 0) shape[Axis::features] = feature_count(shape[Axis::experts]);
+    }
+    static Shape with_feature_room(Shape shape) {
+        set_feature_room(shape);
+        return shape;
+    }
+    // Room for the features of all experts that there is room for, as far as they are used.
+    static void set_feature_room(Shape& room) {
+        if (room[Axis::corrections] > 0)
+            room[Axis::features] = feature_count(std::min(room[Axis::experts], most_stacked));
     }
 
     struct Free {

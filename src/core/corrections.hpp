@@ -1,0 +1,279 @@
+// Corrections: forecasts that may leave the range of the experts' forecasts.
+//
+// The blend of an item shares whatever bias or scale its experts share. A correction of a base forecast b,
+// the blend or the plain median, is a linear map of features that are measured in units of past errors:
+//
+//     c = b + s θ'z,     z = (1, within((b - m) / v, ±3), within((x_i - b) / s, ±5) for each expert i)
+//
+// with s the discounted mean of |y - b|, m and v the discounted mean and deviation of b; the feature of an
+// expert that sleeps is 0. With fewer than three forecasts there is no correction of the median, and c is the
+// blend. Forgetting least squares around θ = 0 learns the map,
+//
+//     θ = argmin  ρ |θ|^2 + sum_t λ^(T - t) (within((y_t - b_t) / s_t, ±k) - θ'z_t)^2,
+//
+// by the normal equations (ρ I + A) θ = a with A = sum_t λ^(T - t) z_t z_t'. The ridge ρ is not forgotten.
+// A cautious correction is the forecast of Vovk, Azoury and Warmuth: A counts the features of the forecast
+// itself, and of the L forecasts whose outcomes are pending, as if they were the same:
+//
+//     θ'z / (1 + (1 + L) h),   h = z' (ρ I + A)^-1 z.
+//
+// A choice weighs the base and its corrections by Squint on linearised losses. With f the forecast of the
+// choice, l' the slope of the loss at f, and u the discounted mean of half the largest |l' (c_k - b)|,
+//
+//     r_k = within(l' (f - c_k) / u, ±20),   R_k <- R_k + r_k,   V_k <- V_k + sqrt(1 + d) r_k^2
+//     w_k ∝ π_k sum_j η_j exp(η_j R_k - η_j^2 V_k),   η_j = 2^-1, ..., 2^-7.
+//
+// Where items share a mixture, each correction exists twice, learned from all items and from the item alone.
+// The choice of an item has 0.9 of the common weights and 0.1 of π as its prior.
+#pragma once
+
+#include <array>
+
+#include "combining.hpp"
+
+namespace normalhedge::mixtures {
+
+struct Correction {
+    bool of_median;  // the base: the plain median, or the blend
+    bool of_experts;  // whether the experts' forecasts are features
+    bool of_slope;    // whether the base is a feature
+    bool cautious;
+    double keep;  // λ
+    double ridge;
+};
+
+constexpr std::array<Correction, 4> corrections{{
+    {false, false, true, true, 0.99, 10.0},
+    {false, true, false, true, 0.99, 5.0},
+    {false, true, true, true, 1.0, 5.0},
+    {true, true, false, false, 0.99, 5.0},
+}};
+constexpr size_t correction_count = corrections.size();
+constexpr size_t common_features = 2;  // the constant and the base; the experts follow
+constexpr size_t most_stacked = 64;    // experts; with more, corrections have the common features alone
+
+constexpr size_t feature_count(size_t experts) {
+    return common_features + (experts <= most_stacked ? experts : 0);
+}
+
+// The normal equations (ρ I + A) θ = a of a correction in a game. The lower triangle of the square is A, which
+// does not have the ridge, so that it is zero for a newcomer; above the diagonal is the factor U of
+// ρ I + A = U'U, whose own diagonal stands apart.
+struct Equations {
+    double* theta;
+    double* right;
+    double* diagonal;
+    double* square;
+    size_t features;  // of them in use
+    size_t stride;
+    double ridge;
+
+    double* row(size_t i) const { return square + i * stride; }
+
+    double value(const double* z) const {
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t i = 0; i < features; ++i) sum += theta[i] * z[i];
+        return sum;
+    }
+
+    // z' (ρ I + A)^-1 z, by the last factor; `room` is for as many numbers as there are features.
+    double leverage(const double* z, double* room) const {
+        std::copy(z, z + features, room);
+        solve_transposed(room);
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t i = 0; i < features; ++i) sum += room[i] * room[i];
+        return sum;
+    }
+
+    // Count an equation θ'z = target so often, after the earlier ones faded.
+    NORMALHEDGE_VECTORISED void learn(const double* z, double target, double weight, double keep) const {
+        for (size_t i = 0; i < features; ++i) {
+            double* mine = row(i);
+            const double scaled = weight * z[i];
+#pragma omp simd
+            for (size_t k = 0; k <= i; ++k) mine[k] = keep * mine[k] + scaled * z[k];
+            right[i] = keep * right[i] + scaled * target;
+        }
+    }
+
+    // Count the equations of a round, after the earlier ones faded.
+    NORMALHEDGE_VECTORISED void learn_from(const Equations& round, double keep) const {
+        for (size_t i = 0; i < features; ++i) {
+            double* mine = row(i);
+            const double* other = round.row(i);
+#pragma omp simd
+            for (size_t k = 0; k <= i; ++k) mine[k] = keep * mine[k] + other[k];
+            right[i] = keep * right[i] + round.right[i];
+        }
+    }
+
+    // Solve the equations.
+    void solve() const {
+        factorise();
+        std::copy(right, right + features, theta);
+        solve_transposed(theta);
+        for (size_t i = features; i-- > 0;) {
+            const double* mine = row(i);
+            double sum = theta[i];
+#pragma omp simd reduction(- : sum)
+            for (size_t k = i + 1; k < features; ++k) sum -= mine[k] * theta[k];
+            theta[i] = sum / diagonal[i];
+        }
+    }
+
+private:
+    NORMALHEDGE_VECTORISED void factorise() const {
+        const size_t p = features;
+        for (size_t i = 0; i < p; ++i) {
+            double* mine = row(i);
+            for (size_t j = i + 1; j < p; ++j) mine[j] = square[j * stride + i];
+            double pivot = mine[i] + ridge;
+            for (size_t k = 0; k < i; ++k) {
+                const double* above = square + k * stride;
+                const double factor = above[i];
+                pivot -= factor * factor;
+#pragma omp simd
+                for (size_t j = i + 1; j < p; ++j) mine[j] -= factor * above[j];
+            }
+            // In exact arithmetic a pivot is never below the ridge.
+            diagonal[i] = std::sqrt(larger(pivot, 0.5 * ridge));
+            const double per = 1.0 / diagonal[i];
+#pragma omp simd
+            for (size_t j = i + 1; j < p; ++j) mine[j] *= per;
+        }
+    }
+
+    // Replace b by the solution of U'x = b. A feature that came after the factor has the ridge alone.
+    NORMALHEDGE_VECTORISED void solve_transposed(double* b) const {
+        const size_t p = features;
+        for (size_t k = 0; k < p; ++k) {
+            const double* mine = square + k * stride;
+            const double x = b[k] / (diagonal[k] > 0.0 ? diagonal[k] : std::sqrt(ridge));
+            b[k] = x;
+#pragma omp simd
+            for (size_t j = k + 1; j < p; ++j) b[j] -= mine[j] * x;
+        }
+    }
+};
+
+constexpr size_t equation_rows = 3;  // θ, a and the diagonal of U
+
+// With many features the equations are not solved after every round.
+inline size_t rounds_per_solution(size_t features) { return 1 + features * features / 400; }
+
+// The memory of all corrections in a game.
+struct Stacks {
+    double* rows = nullptr;
+    double* squares = nullptr;
+    size_t features = 0;
+    size_t stride = 0;
+
+    Equations of(size_t k) const {
+        const Correction& correction = corrections[k];
+        double* first = rows + k * equation_rows * stride;
+        return {first, first + stride, first + 2 * stride, squares + k * stride * stride,
+                correction.of_experts ? features : common_features, stride, correction.ridge};
+    }
+};
+
+// The errors of an item, and the usual place of its base: discounted sums.
+struct Track {
+    double blend_errors;
+    double median_errors;
+    double errors;  // how many
+    double places;
+    double squares;
+    double placed;
+    double difference;
+    double differences;
+
+    double error(bool of_median) const {
+        return errors > 0.0 ? (of_median ? median_errors : blend_errors) / errors : 0.0;
+    }
+    double mean() const { return placed > 0.0 ? places / placed : 0.0; }
+    double deviation() const {
+        const double at = mean();
+        return placed > 0.0 ? std::sqrt(larger(squares / placed - at * at, 0.0)) : 0.0;
+    }
+    double unit() const { return differences > 0.0 ? difference / differences : 0.0; }
+
+    void see(double base, double median, double outcome) {
+        blend_errors = tracked * blend_errors + usual(std::fabs(outcome - base), error(false));
+        median_errors = tracked * median_errors + usual(std::fabs(outcome - median), error(true));
+        errors = tracked * errors + 1.0;
+        places = tracked * places + base;
+        squares = tracked * squares + base * base;
+        placed = tracked * placed + 1.0;
+    }
+
+    static constexpr double tracked = 0.99;
+
+private:
+    // One wild outcome must not silence the corrections for long.
+    double usual(double error, double before) const {
+        return errors > 5.0 && before > 0.0 ? smaller(error, 20.0 * before) : error;
+    }
+};
+
+// Write the features of a row; `rated` says who is awake.
+inline void write_features(const Correction& correction, const Forecasts& forecasts, const double* rated,
+                           double base, const Track& track, size_t features, double* z) {
+    const double error = track.error(correction.of_median);
+    const double deviation = track.deviation();
+    z[0] = 1.0;
+    z[1] = correction.of_slope && deviation > tiny ? within((base - track.mean()) / deviation, -3.0, 3.0) : 0.0;
+    if (!correction.of_experts) return;
+    const double per = 1.0 / error;
+    const double* x = forecasts.of_class(0);
+    for (size_t i = 0; i + common_features < features; ++i)
+        z[common_features + i] = rated[i] > 0.0 ? within((x[i] - base) * per, -5.0, 5.0) : 0.0;
+}
+
+// The choice between the base and its corrections.
+struct Choice {
+    size_t count;
+    double* evidence;  // of each, up to a factor
+    double* regrets;
+    double* squares;
+
+    static size_t size(size_t room) { return 3 * room; }
+
+    Choice(double* data, size_t ways, size_t room)
+        : count(ways), evidence(data), regrets(data + room), squares(data + 2 * room) {}
+
+    // Delayed losses are correlated: after d rounds more, they count as fewer.
+    void learn(const double* rises, double late) const {
+        const double correlated = std::sqrt(1.0 + late);
+        for (size_t k = 0; k < count; ++k) {
+            regrets[k] += rises[k];
+            squares[k] += correlated * rises[k] * rises[k];
+        }
+        weigh();
+    }
+
+    // Scaled by a power of two, so that the weights do not depend on how many there are beside them.
+    void weigh() const {
+        double top = -infinity;
+        for (size_t k = 0; k < count; ++k)
+            for (double rate = 0.5; rate > 0.005; rate *= 0.5) top = larger(top, std::floor(exponent(k, rate)));
+        for (size_t k = 0; k < count; ++k) {
+            double sum = 0.0;
+            for (double rate = 0.5; rate > 0.005; rate *= 0.5) {
+                const double power = exponent(k, rate);
+                const double whole = std::floor(power);
+                if (whole - top > -1000.0)
+                    sum += rate * std::ldexp(std::exp2(power - whole), static_cast<int>(whole - top));
+            }
+            evidence[k] = sum;
+        }
+    }
+
+private:
+    double exponent(size_t k, double rate) const {
+        return log2_e * rate * (regrets[k] - rate * squares[k]);
+    }
+};
+
+}  // namespace normalhedge::mixtures
