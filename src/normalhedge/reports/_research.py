@@ -36,6 +36,7 @@ def _yardsticks(summary: Summary) -> Section:
     words = [
         f"Means over {compared.where}." if compared.rows else "No row has an outcome yet.",
         sentence(summary.warning),
+        sentence(summary.corrected),
         sentence(summary.guarded),
     ]
     text, title = " ".join(filter(None, words)), "Losses of the blend and of its yardsticks"

@@ -243,7 +243,9 @@ def summary_form(summary: Summary) -> dict[str, Any]:
         "loss": summary.blend,
         "plain_mean_loss": summary.uniform,
         "best": None if summary.best is None else summary.best.name,
-        "notes": [note for note in (summary.guarded, summary.rearranged) if note],
+        "notes": [
+            note for note in (summary.corrected, summary.guarded, summary.rearranged) if note
+        ],
         "coverage": coverage_rows(summary.covered),
         "bound": summary.bound.regret if summary.bound else None,
         "bound_unit": summary.bound.unit,

@@ -1,8 +1,9 @@
 """The schema of a file of a mixture: each entry once, with its versions and its check.
 
 Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
-had no checksum, version 3 no regrets in units of the loss and no delays. All are read: an entry
-that a version does not have keeps its value in a new mixture, unless it can be computed.
+had no checksum, version 3 no regrets in units of the loss and no delays. Before version 5 the
+default had no corrections: its files go on without. All versions are read: an entry that a version
+does not have keeps its value in a new mixture, unless it can be computed.
 """
 
 import json
@@ -32,7 +33,7 @@ from normalhedge.mixtures.state import (
 )
 
 FORMAT = "normalhedge mixture"
-VERSION = 4
+VERSION = 5
 SEALED = 3
 """The first version with a checksum. Files before it are refused if they have unknown entries."""
 
@@ -86,6 +87,8 @@ SCHEMA = (
     Entry("marks", field="marks", low=-1),
     Entry("ranges", field="ranges"),
     Entry("pool_ranges", field="pool_ranges", low=0.0),
+    Entry("equation_rows", since=5, field="equation_rows"),
+    Entry("equation_squares", since=5, field="equation_squares"),
     Entry("sums", field="expert_sums"),
     Entry("totals", field="total_sums"),
     Entry("retired", since=SEALED, optional=True),
@@ -176,6 +179,8 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
     options = interval_options(content.get("intervals")) | _limits(content)
     components, prior = hedger.pop("components", None), hedger.pop("prior", None)
     own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
+    if content["version"] < 5 and kind is Automatic:
+        hedger["inside"] = True
     rule = kind(**hedger)
     names = [part.name for part in rule.components(own_loss)] if kind is Automatic else None
     if names != components:

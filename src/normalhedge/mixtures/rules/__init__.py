@@ -1,7 +1,6 @@
 """Rules of a mixture: the default, single hedgers by name, and hedgers of the user's own."""
 
 from normalhedge.mixtures.rules._automatic import (
-    VALUES_BEFORE_WAYS as VALUES_BEFORE_WAYS,
     Automatic as Automatic,
     Prior as Prior,
     levels_of as levels_of,

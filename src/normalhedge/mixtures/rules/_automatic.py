@@ -12,12 +12,14 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound
 from normalhedge.guarantees.potentials import exp_or_inf
-from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.losses import NUMBERS, Loss
 from normalhedge.mixtures.rules._components import Component, components_of
 
-VALUES_BEFORE_WAYS = 4
-"""The number of values of a row before the forecasts of the ways: the blend, the level that all
-items share, the level of the item alone, and both levels together."""
+CORRECTIONS, BY_CORRECTION = 4, 0.05
+"""The number of corrections, and the prior of each, and of their base, in the insurance."""
+
+SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
+"""The largest error that corrections learn from, in usual errors."""
 
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
@@ -49,8 +51,19 @@ class Automatic:
     that is d rounds late counts d + 1 times in V, and is forgotten d + 1 times more slowly. The
     prior pi of the plain combinations is 95 % (50 % for class probabilities).
 
+    Forecasts of numbers are corrected, because the blend cannot leave their range. The base b is
+    the blend above or the plain median; ridge regressions on features z, in units of the mean past
+    error s, learn the corrections c, and Squint weighs the base and its corrections:
+
+    .. math::
+
+        c = b + s\,\theta^T z, \qquad
+        z = \left(1,\ (b - m) / v,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
+
+    with m and v the discounted mean and deviation of b. ``src/core/corrections.hpp`` has all of it.
+
     If several items share a mixture, every way has two sets of weights, one for all items together
-    and one for each item alone; and so has the meta level.
+    and one for each item alone; and so have the meta level and the corrections.
 
     Notes
     -----
@@ -61,9 +74,9 @@ class Automatic:
     losses and the gradient trick also with weights that are smooth over the levels, or by level.
 
     **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
-    weighted mean of the forecasts of the meta level and of the ways, with the weights of
-    AdaNormalHedge, whose prior gives the meta level 95 %. Theorem F of ``docs/two-levels.md``, with
-    the priors rho, says of every way, and of the meta level, that
+    weighted mean of the forecasts of the meta level, the ways and the corrections, with the weights
+    of AdaNormalHedge, whose prior gives the meta level 95 %. Theorem F of ``docs/two-levels.md``,
+    with the priors rho, says of each of them that
 
     .. math::
 
@@ -77,18 +90,21 @@ class Automatic:
     holds for all losses and delays, but it may be large. On the panels of ``nox -s panels`` the
     insurance changes the blend by less than 0.1 %.
 
-    The blend lies within the range of the forecasts after the guard. A round costs O(N log N) time
-    for each of the ways.
+    A corrected forecast lies within three mean errors of its base. With ``inside`` the blend lies
+    within the range of the forecasts after the guard. A round costs O(N log N) time for each of the
+    ways, and O(N^2) for each of four corrections; from 65 experts on, the corrections have the
+    first two features only.
 
     References
     ----------
     Luo and Schapire, "Achieving all with no parameters: AdaNormalHedge" (2015); Bates and Granger,
-    "The combination of forecasts" (1969).
+    "The combination of forecasts" (1969); Vovk, "Competitive on-line statistics" (2001); Koolen and
+    van Erven, "Second-order quantile methods for experts and combinatorial games" (2015).
 
     Examples
     --------
     >>> Automatic(guard=False)
-    Automatic(memory=100.0, guard=False)
+    Automatic(memory=100.0, guard=False, inside=False)
     """
 
     # the memory of the meta level, in rounds, where outcomes are known at once
@@ -96,6 +112,8 @@ class Automatic:
     # Whether to clip absurd forecasts of numbers to a plausible range around the other forecasts
     # and past outcomes: see ``src/core/guard.hpp``.
     guard: bool = True
+    # whether to keep the blend within the range of the forecasts, without corrections
+    inside: bool = False
     # the prior of the file that a mixture was loaded from, if it is another than the prior of this
     # version of the package; else None
     prior: Prior | None = field(default=None, init=False, repr=False)
@@ -104,6 +122,8 @@ class Automatic:
         object.__setattr__(self, "memory", inputs.number("memory", self.memory, 1.0))
         if not isinstance(self.guard, bool):
             raise TypeError(f"guard must be true or false, got {self.guard!r}")
+        if not isinstance(self.inside, bool):
+            raise TypeError(f"inside must be true or false, got {self.inside!r}")
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
@@ -119,7 +139,7 @@ class Automatic:
 
     def starting_from(self, prior: Prior | None) -> "Automatic":
         """Return the same settings with another prior; None for the one of this package."""
-        other = Automatic(self.memory, self.guard)
+        other = Automatic(self.memory, self.guard, self.inside)
         object.__setattr__(other, "prior", prior)
         return other
 
@@ -204,11 +224,32 @@ class Automatic:
         source = f"in units of {_unit(loss)}; Theorem {'G' if delay else 'F'}"
         return Bound(min(regret, float(rounds)), source, (1.0 + grown) * exp_or_inf(violated))
 
+    def target(self, loss: Loss) -> float:
+        """Return the largest error that corrections learn from, in usual errors; 0 without them."""
+        if self.inside or loss.forecasts is not NUMBERS or loss.of_levels:
+            return 0.0
+        return SMOOTH_TARGET if type(loss).kink is Loss.kink else KINKED_TARGET
+
+    def corrections(self, loss: Loss) -> int:
+        """Return the number of corrections of the blend; of each item alone, there are as many."""
+        return CORRECTIONS if self.target(loss) else 0
+
+    def first_way(self, loss: Loss) -> int:
+        """Return the place of the first way among the values of a row.
+
+        Before it: the blend, the two meta levels, the forecast that is followed; then, with
+        corrections, its base and the corrections.
+        """
+        return 4 + (1 + self.corrections(loss) if self.target(loss) else 0)
+
     def _shares(self, loss: Loss) -> Floats:
         """Return the prior of the insurance: of the levels together, and of each way."""
         ways, insured = self.prior_of(loss)
         separate = [way.prior for way in self.components(loss) if way.hedger is not None]
-        return np.array([insured, *((1.0 - insured) * p for p in (*ways, *separate))])
+        corrections = [BY_CORRECTION] * self.corrections(loss)
+        base = [BY_CORRECTION] * bool(corrections)
+        rest = (*base, *corrections, *ways, *separate, *corrections)
+        return np.array([insured, *((1.0 - insured) * p for p in rest)])
 
     def _potential(self, loss: Loss, games: Live) -> Floats:
         """Return the bound on the potential of the insurance, in each game."""
@@ -234,8 +275,14 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         )
         for way in hedger.components(loss)
     ]
-    guarded = hedger.guard and loss.forecasts.guarded
-    return ways, loss.forecasts.combine, 1.0 / hedger.memory, hedger.prior_of(loss).insured, guarded
+    return (
+        ways,
+        loss.forecasts.combine,
+        1.0 / hedger.memory,
+        hedger.prior_of(loss).insured,
+        hedger.guard and loss.forecasts.guarded,
+        hedger.target(loss),
+    )
 
 
 def _share_weights(games: Live) -> bool:

@@ -19,7 +19,6 @@ from normalhedge.mixtures.losses import (
     Loss,
     Square,
 )
-from normalhedge.mixtures.rules import VALUES_BEFORE_WAYS
 from normalhedge.mixtures.state import combine
 from normalhedge.mixtures.summaries._best_convex import Convex, best_convex, sampling_step
 
@@ -66,6 +65,8 @@ class Comparison:
     component_losses: tuple[float, ...] = ()
     component_rows: int = 0
     of_wealth: bool = False  # whether losses are logarithms of wealth
+    # by how much corrections moved the forecasts of the last rows, in the mean; NaN without them
+    shift: float = nan
 
     def loss_of(self, name: str) -> float:
         """Return the mean loss of a line; NaN if no line has this name."""
@@ -141,6 +142,9 @@ CHUNK = 1 << 18
 SAMPLE = 1 << 18
 """The number of forecasts to which the best convex combination is fitted: a summary is quick."""
 
+RECENT = 100
+"""The number of rows over which the mean correction is taken."""
+
 ERRORS = (Absolute(), Square())
 """The losses of which MAE and RMSE are means."""
 
@@ -166,14 +170,14 @@ class Settled(NamedTuple):
         """The forecasts of the blend; rows x classes."""
         return self.values[:, : self.forecasts.shape[1]]
 
-    def components(self, count: int) -> Floats:
-        """Return the forecasts of the first components; rows x classes x components."""
+    def components(self, places: range) -> Floats:
+        """Return the forecasts of components at these places; rows x classes x components."""
         rows, classes, _ = self.forecasts.shape
-        first = VALUES_BEFORE_WAYS - 1
-        return self.values[:, classes:].reshape(rows, classes, -1)[:, :, first : first + count]
+        parts = self.values[:, classes:].reshape(rows, classes, -1)
+        return parts[:, :, places.start - 1 : places.stop - 1]
 
 
-def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0) -> Comparison:
+def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) -> Comparison:
     """Return the mean losses of the blend and of its yardsticks.
 
     The best expert is the one with the smallest loss among the experts that were often awake. In
@@ -187,7 +191,7 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
     losses_of = (loss, *ERRORS) if loss.forecasts is NUMBERS else (loss,)
     means = np.zeros((len(losses_of), len(combined) + len(names)))
     rows_awake = np.zeros(len(names))
-    component_sums, component_rows = np.zeros(components), 0
+    component_sums, component_rows = np.zeros(len(components)), 0
     for part in _parts(rows):
         table, awake = _columns(loss, part, plain, substitute, convex)
         rows_awake += awake.sum(axis=0)
@@ -220,7 +224,13 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
         tuple((component_sums / component_rows).tolist()) if component_rows else (),
         component_rows,
         loss.of_wealth,
+        _shift(rows) if components.start > 4 else nan,
     )
+
+
+def _shift(rows: Settled) -> float:
+    followed, base = rows.values[-RECENT:, 3], rows.values[-RECENT:, 4]
+    return float(np.nanmean(followed - base))
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:

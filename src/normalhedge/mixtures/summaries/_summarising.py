@@ -33,7 +33,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     often = [row for row in experts if scored[row.name] >= OFTEN]
     automatic = isinstance(state.settings.hedger, Automatic)
     names = component_names(state)
-    comparison = _comparison(state, table, len(names))
+    comparison = _comparison(state, table, _places(state, len(names)))
     return Summary(
         settings=_settings(state.settings),
         rounds=state.rounds,
@@ -121,12 +121,16 @@ def _level_weights(state: MixtureState) -> Floats:
     """Return the weights of the components for each item, or in each game."""
     levels, count = levels_of(state.live), len(component_names(state))
     used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
-    insured = levels.insurance[:, : 1 + count]
-    insured = insured / insured.sum(axis=1, keepdims=True)
+    hedger, loss = state.settings.hedger, state.settings.loss
+    assert isinstance(hedger, Automatic)
+    first, corrections = hedger.first_way(loss) - 3, hedger.corrections(loss)
+    insured = levels.insurance[:, : first + count + corrections * _several(state)]
+    insured = (insured / insured.sum(axis=1, keepdims=True))[:, first : first + count]
     if _several(state):
         common, separate = levels.choice[0] / levels.choice[0].sum()
         used, insured = common * used[0] + separate * used[1:], insured[:1]
-    return np.asarray(insured[:, :1] * used + insured[:, 1:])
+    # Corrections count as the base that they correct.
+    return np.asarray((1.0 - insured.sum(axis=1, keepdims=True)) * used + insured)
 
 
 def _several(state: MixtureState) -> bool:
@@ -156,7 +160,8 @@ def _settings(recipe: MixtureSettings) -> str:
         memory = "" if usual else f", compared over {hedger.memory:g} rounds"
         loss = recipe.loss
         guard = f", guard {'on' if hedger.guard else 'off'}" if loss.forecasts.guarded else ""
-        return f"auto ({ways}{memory}{guard}), loss {recipe.loss.brief}"
+        inside = ", within the forecasts" if hedger.inside else ""
+        return f"auto ({ways}{memory}{guard}{inside}), loss {recipe.loss.brief}"
     return (
         f"{hedger!r}, loss {recipe.loss.brief}, {recipe.combine}"
         + (", gradient" if recipe.gradient else "")
@@ -202,7 +207,14 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
     return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
 
 
-def _comparison(state: MixtureState, table: TablePart | None, components: int) -> Comparison:
+def _places(state: MixtureState, count: int) -> range:
+    """Return the places of the components among the values of a row."""
+    hedger = state.settings.hedger
+    first = hedger.first_way(state.settings.loss) if isinstance(hedger, Automatic) else 0
+    return range(first, first + count)
+
+
+def _comparison(state: MixtureState, table: TablePart | None, components: range) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
     rows = _last_rounds(state) if table is None else table.rows
     plain = len(state.settings.include)

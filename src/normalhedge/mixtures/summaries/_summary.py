@@ -169,6 +169,17 @@ class Summary:
         some = f"{total:,} forecast{'s' * (total != 1)}"
         return f"the quantiles of {some} crossed and were sorted: {parts}"
 
+    @property
+    def corrected(self) -> str:
+        """A sentence about the corrections of the blend; empty without them."""
+        shift = self.comparison.shift
+        if np.isnan(shift):
+            return ""
+        return (
+            f"corrections moved the last forecasts by {shift:+.3g} in the mean; "
+            "auto:inside=true keeps the blend within the forecasts"
+        )
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the numbers about the whole mixture, each with its label."""
         silent = f", {self.silent:,} without any expert awake" if self.silent else ""
@@ -236,7 +247,8 @@ class Summary:
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        lines += [f"  {sentence}" for sentence in (self.guarded, self.rearranged) if sentence]
+        sentences = (self.corrected, self.guarded, self.rearranged)
+        lines += [f"  {sentence}" for sentence in sentences if sentence]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
             lines += [f"  {line}".rstrip() for line in number_tables.as_text(head, body)]
@@ -250,7 +262,7 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
         parts.append(f"<table>{facts}</table>")
-        sentences = (self.guarded, self.rearranged)
+        sentences = (self.corrected, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
