@@ -22,13 +22,13 @@ from benchmarks import insurance
 from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses import LOSSES, Loss
-from normalhedge.mixtures.rules._automatic import VALUES_BEFORE_WAYS, Automatic, levels_of
+from normalhedge.mixtures.rules._automatic import Automatic, levels_of
 
 LAGS = (0, 1, 5, 24)
-OWN_LEVEL = VALUES_BEFORE_WAYS - 2
+OWN_LEVEL = 2
 """The place of the level of an item alone, which is not there while there is one item."""
 
-FOLLOWED = VALUES_BEFORE_WAYS - 1
+FOLLOWED = 3
 """The place of what the levels say, before the ways: all that the blend is insured against."""
 
 Rows = Iterator[tuple[Floats, Floats]]

@@ -229,7 +229,7 @@ def test_the_longest_line() -> None:
         (["-", "--state", "{folder}/s.json", "--loss", "l1"], "made with another"),
         (
             ["-", "--state", "{folder}/s.json", "--hedger", "auto:memory=30"],
-            "another hedger: Automatic(memory=100.0, guard=True), not Automatic(memory=30.0,",
+            "another hedger: Automatic(memory=100.0, guard=True, inside=False), not Automatic(",
         ),
         (["-", "--state", "{folder}/s.json", "--combine", "mean"], "belongs to a single rule"),
         (["-", "--hedger", "auto", "--memory", "30"], "--memory belongs to a single --hedger"),

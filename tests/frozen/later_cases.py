@@ -14,7 +14,15 @@ from tests.frozen.case import Arrays, Case, Nudge
 from tests.frozen.mixture_cases import rounds_of, table_of, to_arrow
 
 LAGS = (0, 1, 7)
-RULES = ("auto", "auto:guard=false", "normal-hedge", "squint:alpha=0", "ml-poly-opera:alpha=0")
+RULES = {
+    "auto": "auto:inside=true",  # frozen before the default had corrections
+    "auto:guard=false": "auto:guard=false,inside=true",
+    "normal-hedge": "normal-hedge",
+    "squint:alpha=0": "squint:alpha=0",
+    "ml-poly-opera:alpha=0": "ml-poly-opera:alpha=0",
+}
+"""The rule of each name."""
+
 LOSSES = {
     "square": "numbers", "absolute": "numbers", "pinball:level=0.9": "numbers", "log": "classes",
     "l1": "classes", "zero-one": "labels",
@@ -119,19 +127,31 @@ def stream(rule: str, nudge: Nudge) -> Arrays:
 
 def cases() -> Iterator[Case]:
     """Yield all of them."""
-    part = functools.partial
-    for rule in RULES:
-        for loss, kind in (LOSSES | NEW_LOSSES).items():
-            for lag in LAGS:
-                name = f"later/{rule}/{loss}/lag {lag}"
-                yield Case(name, part(late, rule, loss, kind, "number", lag))
-            if loss in {"square", "absolute", "log", "huber:delta=1"}:
-                yield Case(f"later/{rule}/{loss}/items", part(late, rule, loss, kind, "items", 1))
-    for rule in ("auto", "normal-hedge"):
+    every = LOSSES | NEW_LOSSES
+    yield from _of_losses(RULES, every)
+    for name in ("auto", "normal-hedge"):
         for items, lag in ((1, 0), (3, 2)):
-            name = f"later/{rule}/quantiles/{items} items, lag {lag}"
-            yield Case(name, part(with_quantiles, rule, items, lag))
-        for by, lag, pooled in ((False, 0, True), (True, 0, True), (True, 3, False)):
-            name = f"later/{rule}/table/{'by, ' * by}lag {lag}{', pooled' * pooled}"
-            yield Case(name, part(table, rule, by, lag, pooled))
-        yield Case(f"later/{rule}/stream", part(stream, rule))
+            case = f"later/{name}/quantiles/{items} items, lag {lag}"
+            yield Case(case, functools.partial(with_quantiles, RULES[name], items, lag))
+        yield from _of_tables(name, RULES[name])
+    numbers = {loss: kind for loss, kind in every.items() if kind == "numbers"}
+    yield from _of_losses({"corrected": "auto"}, numbers)
+    yield from _of_tables("corrected", "auto")
+
+
+def _of_losses(rules: dict[str, str], losses: dict[str, str]) -> Iterator[Case]:
+    part = functools.partial
+    for name, rule in rules.items():
+        for loss, kind in losses.items():
+            for lag in LAGS:
+                case = f"later/{name}/{loss}/lag {lag}"
+                yield Case(case, part(late, rule, loss, kind, "number", lag))
+            if loss in {"square", "absolute", "log", "huber:delta=1"}:
+                yield Case(f"later/{name}/{loss}/items", part(late, rule, loss, kind, "items", 1))
+
+
+def _of_tables(name: str, rule: str) -> Iterator[Case]:
+    for by, lag, pooled in ((False, 0, True), (True, 0, True), (True, 3, False)):
+        case = f"later/{name}/table/{'by, ' * by}lag {lag}{', pooled' * pooled}"
+        yield Case(case, functools.partial(table, rule, by, lag, pooled))
+    yield Case(f"later/{name}/stream", functools.partial(stream, rule))

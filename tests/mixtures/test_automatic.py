@@ -61,7 +61,7 @@ def compare_with_oracle(
     forecasts[40:43] = np.nan  # everybody sleeps
     rng = np.random.default_rng([seed, 1])
     y[rng.random(y.shape) < (0.1 if items > 1 else 0.0)] = np.nan
-    mixture = Mixture(Automatic(memory, guard=guard), loss)
+    mixture = Mixture(Automatic(memory, guard=guard, inside=True), loss)
     oracle = Oracle(n - late, loss, memory=memory, guard=guard)
     names = [f"e{i}" for i in range(n)]
     mixture.join(names[: n - late])
@@ -119,7 +119,7 @@ def test_it_is_the_oracle_in_many_games(loss: str, setting: dict[str, Any]) -> N
 
 def test_the_blend_is_the_mean_of_what_is_said_below_it() -> None:
     forecasts, y = experts(60, 4, items=2)
-    mixture = Mixture()
+    mixture = Mixture("auto:inside=true")
     for rows, outcomes in zip(forecasts, y, strict=True):
         ways, choice, insured = (np.array(part) for part in levels_of(mixture.live)[:3])
         made = mixture.predict(dict(zip(NAMES, rows.T, strict=True)))

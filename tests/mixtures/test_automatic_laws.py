@@ -59,7 +59,8 @@ each_loss = pytest.mark.parametrize("loss", ["square", "absolute"])
 @each_loss
 def test_the_blend_is_within_the_hull(game: dict[str, Any], loss: str) -> None:
     forecasts, y = experts(150, 5, **game)
-    found = run(forecasts, y, NAMES[: forecasts.shape[2]], loss=loss, lag=2)
+    names = NAMES[: forecasts.shape[2]]
+    found = run(forecasts, y, names, loss=loss, lag=2, hedger="auto:inside=true")
     awake = ~np.isnan(forecasts)
     np.testing.assert_array_equal(np.isnan(found), ~awake.any(axis=2))
     low = np.min(forecasts, axis=2, initial=np.inf, where=awake)
@@ -122,7 +123,7 @@ def test_scales_and_shifts(game: dict[str, Any], loss: str, power: int) -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_one_expert_identical_experts_and_nobody(shared: bool) -> None:
     rng = np.random.default_rng(10)
-    mixture = Mixture(shared=shared)
+    mixture = Mixture("auto:inside=true", shared=shared)
     for t in range(60):
         x = rng.normal(size=2) * 10.0 ** rng.integers(-8, 9)
         said: dict[str, Any] = {"a": x} if t % 3 == 0 else {"a": x, "b": x, "c": x}
@@ -156,7 +157,7 @@ def test_alike_for_long_and_then_not() -> None:
 def test_items_names_and_leavers() -> None:
     """Items come one after the other, and so do names; some leave, and some are forgotten."""
     rng = np.random.default_rng(12)
-    mixture = Mixture(forget_after=40)
+    mixture = Mixture("auto:inside=true", forget_after=40)
     alive: dict[int, dict[str, float]] = {}
     for t in range(200):
         items = [f"i{k}" for k in range(1 if t < 30 else 2 if t < 60 else 5)]

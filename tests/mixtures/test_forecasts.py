@@ -23,7 +23,7 @@ def test_words_are_no_numbers_at_any_time(hedger: str | None) -> None:
 
 @either
 def test_confidence(hedger: str | None) -> None:
-    mixture = Mixture(hedger)
+    mixture = Mixture(hedger or "auto:inside=true")
     made = mixture.predict({"a": 1.0, "b": 2.0}, confidence={"b": 0.5})
     assert made.weights == {"a": pytest.approx(2 / 3), "b": pytest.approx(1 / 3)}
     mixture.update(made.ticket, 1.0)

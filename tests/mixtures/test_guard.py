@@ -16,7 +16,7 @@ from tests.tables.examples import values
 def test_one_absurd_forecast_of_five(scale: float) -> None:
     absurd = {0: 1e6, 1: -1e6, 7: 1e6, 30: -1e12, 45: 1e30}
     for seed in range(5):
-        rng, mixture = np.random.default_rng(seed), Mixture()
+        rng, mixture = np.random.default_rng(seed), Mixture("auto:inside=true")
         for t in range(60):
             y = scale * (50.0 + rng.normal())
             said = y + scale * rng.normal(size=5)

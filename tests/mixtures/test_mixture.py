@@ -69,7 +69,14 @@ forecast = st.none() | st.floats(-1e6, 1e6) | st.just(math.nan) | st.just(math.i
         max_size=12,
     ),
     st.sampled_from(["square", "absolute", "pinball:level=0.2", "zero-one"]),
-    st.sampled_from([{}, {"hedger": SINGLE}, {"combine": "mean"}, {"combine": "median"}]),
+    st.sampled_from(
+        [
+            {"hedger": "auto:inside=true"},
+            {"hedger": SINGLE},
+            {"combine": "mean"},
+            {"combine": "median"},
+        ]
+    ),
 )
 @settings(max_examples=200)
 def test_a_prediction_is_inside_the_hull(

@@ -67,7 +67,7 @@ def test_who_cannot_leave() -> None:
 
 @either
 def test_the_silent_are_forgotten_when_others_come(hedger: str | None) -> None:
-    mixture = Mixture(hedger, forget_after=10)
+    mixture = Mixture(hedger or "auto:inside=true", forget_after=10)
     for k in range(300):
         said = {"always": 0.0, f"model {k // 5}": 1.0}
         mixture.update(mixture.predict(said).ticket, 0.0)

@@ -30,7 +30,7 @@ def edit_file(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda f: f.update(version=5), "has version 5"),
+        (lambda f: f.update(version=6), "has version 6"),
         (lambda f: f["loss_regrets"][0].pop(), "loss_regrets must have shape"),
         (lambda f: f.pop("loss_regrets"), "'loss_regrets' is missing"),
         (lambda f: f["delays"][0].__setitem__(0, -1.0), "delays must lie in"),
@@ -172,11 +172,11 @@ OLD = [
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
-def test_earlier_versions_are_read_and_become_version_4(old: Path, tmp_path: Path) -> None:
+def test_earlier_versions_are_read_and_become_version_5(old: Path, tmp_path: Path) -> None:
     mixture, path = Mixture.load(old), tmp_path / "state.json"
     mixture.save(path)
     again = Mixture.load(path)
-    assert json.loads(path.read_text())["version"] == 4
+    assert json.loads(path.read_text())["version"] == 5
     for ticket, waiting in mixture.pending.items():
         for mine, other in zip(waiting, again.pending[ticket], strict=True):
             np.testing.assert_array_equal(mine, other)

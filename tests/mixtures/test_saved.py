@@ -86,7 +86,7 @@ def test_some_bytes_of_a_long_file(tmp_path: Path) -> None:
 def test_a_checksum_that_is_missing_or_of_another_version(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     found = json.loads(busy_file(path))
-    assert found["version"] == 4
+    assert found["version"] == 5
     assert found["sequence"] == 0
     assert next(iter(found)) == "checksum"
     assert "was changed after it was written" in refused(path, json.dumps(found | {"rounds": 7}))

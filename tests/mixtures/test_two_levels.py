@@ -11,7 +11,7 @@ from benchmarks import insurance, two_levels
 from benchmarks.insurance import phi, weight
 from normalhedge import Mixture, NormalHedge
 from normalhedge.mixtures.losses import LOSSES, crps, pinball
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules._automatic import Automatic, levels_of, part_of
 from tests.mixtures.automatic_examples import ALIKE, APART, NAMES, five_models
 
 CLOCKS = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None]
@@ -151,14 +151,16 @@ def test_few_rounds_of_simulated_panels_are_wide(sizes: tuple[float, ...]) -> No
         if len(waiting) > lag:
             mixture.update(*waiting.popleft())
             regrets = levels_of(mixture.live).losses[0].copy()
-            window.append(np.abs(regrets - before) / mixture.live.ranges[0, -2])
+            window.append(
+                np.abs(regrets - before) / part_of(mixture.live, "largest_difference")[0, 0]
+            )
             before = regrets
             if np.sum(window, axis=0).max() > (1 + lag) / 4:
                 wide += 1
                 assert t < 100
     assert 0 < wide < 30
     ahead = Automatic().bound_ahead(LOSSES["square"](), rounds, lag, wide)
-    bound, unit = mixture.bound().regret, mixture.live.ranges[0, -2]
+    bound, unit = mixture.bound().regret, part_of(mixture.live, "largest_difference")[0, 0]
     assert regrets.max() <= bound <= unit * (1.0 + ahead.regret)
     assert ahead.regret < 720.0
 

@@ -69,7 +69,7 @@ def test_a_new_series_starts_from_the_pooled_weights(hedger: str | None) -> None
 
 def test_wrong_futures_get_a_sentence_each() -> None:
     table = pd.DataFrame(wide(series=2, asleep=0.0))
-    found = blend(table, "y")
+    found = blend(table, "y", hedger="auto:inside=true")
     later = table.assign(ds=table["ds"] + 500).drop(columns=["y"])
     for frame, match in (
         (later.drop(columns=["ds"]), "the future table has no column ds"),
@@ -109,7 +109,8 @@ def test_forecasts_that_were_revised_are_blended_again() -> None:
     """So are rows of a new series, at a time that other series have had."""
     table = pd.DataFrame(wide(series=2, asleep=0.0))
     ahead = table["ds"] > table["ds"].max() - 3
-    found = blend(table.assign(y=table["y"].where(~ahead)), "y")
+    known = table.assign(y=table["y"].where(~ahead))
+    found = blend(known, "y", hedger="auto:inside=true")
     future = table[ahead].drop(columns=["y"])
     revised = future.assign(**{name: future[name] + 100.0 for name in ("gam", "ar", "naive")})
     both = found.predict(future)["blend"] + 100.0

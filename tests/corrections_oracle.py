@@ -1,0 +1,240 @@
+"""Slow and obvious: the corrections of a blend, and the choice between them, in NumPy.
+
+Written from the words at the top of ``src/core/corrections.hpp``. The base forecasts (the blend
+before corrections, and the plain median) are given: `tests.automatic_oracle` computes these. All
+normal equations are solved anew for every forecast.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from tests.automatic_oracle import Guard
+
+RATES = 0.5 ** np.arange(1, 8)
+TRUST = 0.65
+
+
+class Correction(NamedTuple):
+    """A correction of the blend, or of the plain median."""
+
+    of_median: bool
+    of_experts: bool
+    of_slope: bool
+    cautious: bool
+    keep: float
+    ridge: float
+
+
+CORRECTIONS = (
+    Correction(
+        of_median=False, of_experts=False, of_slope=True, cautious=True, keep=0.99, ridge=10.0
+    ),
+    Correction(
+        of_median=False, of_experts=True, of_slope=False, cautious=True, keep=0.99, ridge=5.0
+    ),
+    Correction(of_median=False, of_experts=True, of_slope=True, cautious=True, keep=1.0, ridge=5.0),
+    Correction(
+        of_median=True, of_experts=True, of_slope=False, cautious=False, keep=0.99, ridge=5.0
+    ),
+)
+
+
+class Equations:
+    """The normal equations of a correction in a game."""
+
+    def __init__(self, correction: Correction, n: int) -> None:
+        self.correction = correction
+        features = 2 + (n if correction.of_experts and n <= 64 else 0)
+        self.matrix, self.right = np.zeros((features, features)), np.zeros(features)
+
+    def join(self, count: int) -> None:
+        """Let experts join: their features begin with the ridge alone."""
+        if self.correction.of_experts:
+            self.matrix, self.right = (
+                np.pad(self.matrix, (0, count)),
+                np.pad(self.right, (0, count)),
+            )
+
+    def shift(self, z: Floats, late: float) -> float:
+        """Return the correction of a forecast with these features, in usual errors."""
+        shift = float(z @ self.solution(self.right))
+        if self.correction.cautious:
+            shift /= 1.0 + (1.0 + late) * float(z @ self.solution(z))
+        return float(np.clip(shift, -3.0, 3.0))
+
+    def learn(self, z: Floats, target: float, weight: float, *, forget: bool) -> None:
+        """Count an equation."""
+        keep = self.correction.keep if forget else 1.0
+        self.matrix = keep * self.matrix + weight * np.outer(z, z)
+        self.right = keep * self.right + weight * target * z
+
+    def solution(self, right: Floats) -> Floats:
+        """Return the solution of the equations with a right side."""
+        return np.asarray(
+            np.linalg.solve(self.matrix + self.correction.ridge * np.eye(len(right)), right)
+        )
+
+
+class Track:
+    """The discounted errors of an item and the place of its base."""
+
+    def __init__(self) -> None:
+        self.errors = {False: 0.0, True: 0.0}
+        self.count = self.places = self.squares = self.difference = self.differences = 0.0
+
+    def error(self, *, of_median: bool) -> float:
+        return self.errors[of_median] / self.count if self.count else 0.0
+
+    def see(self, base: float, median: float, outcome: float) -> None:
+        for of_median, forecast in ((False, base), (True, median)):
+            error, usual = abs(outcome - forecast), self.error(of_median=of_median)
+            if self.count > 5.0 and usual > 0.0:
+                error = min(error, 20.0 * usual)
+            self.errors[of_median] = 0.99 * self.errors[of_median] + error
+        self.count = 0.99 * self.count + 1.0
+        self.places = 0.99 * self.places + base
+        self.squares = 0.99 * self.squares + base**2
+
+    def features(self, correction: Correction, row: Floats, base: float) -> Floats:
+        """Return the features of a row; NaN where an expert sleeps."""
+        mean = self.places / self.count
+        deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0))
+        slope = (base - mean) / deviation if correction.of_slope and deviation > 0.0 else 0.0
+        z = [1.0, float(np.clip(slope, -3.0, 3.0))]
+        if correction.of_experts and len(row) <= 64:
+            error = self.error(of_median=correction.of_median)
+            z += np.nan_to_num(np.clip((row - base) / error, -5.0, 5.0)).tolist()
+        return np.array(z)
+
+
+class Choice:
+    """Squint over the base and its corrections."""
+
+    def __init__(self) -> None:
+        self.regrets, self.squares = np.zeros(9), np.zeros(9)
+
+    def evidence(self, count: int) -> Floats:
+        R, V = self.regrets[:count, np.newaxis], self.squares[:count, np.newaxis]
+        return np.asarray((RATES * np.exp(RATES * R - RATES**2 * V)).sum(axis=1))
+
+    def learn(self, rises: Floats, late: int) -> None:
+        self.regrets[: len(rises)] += rises
+        self.squares[: len(rises)] += math.sqrt(1 + late) * rises**2
+
+
+class Game:
+    """The corrections of a game."""
+
+    def __init__(self, n: int) -> None:
+        self.equations = [Equations(one, n) for one in CORRECTIONS]
+        self.choice, self.late, self.weight = Choice(), 0.0, 0.0
+
+    def note(self, late: int) -> None:
+        self.weight = 0.95 * self.weight + 1.0
+        self.late += (late - self.late) / self.weight
+
+
+class Corrections:
+    """All corrections of a mixture."""
+
+    def __init__(self, n: int, target: float, slope: Callable[[float, float], float]) -> None:
+        self.n, self.target, self.slope = n, target, slope
+        self.shared, self.games = Game(n), dict[int, Game]()
+        self.tracks, self.guards = dict[int, Track](), dict[int, Guard]()
+
+    def join(self, count: int) -> None:
+        """Let experts join."""
+        self.n += count
+        for game in (self.shared, *self.games.values()):
+            for equations in game.equations:
+                equations.join(count)
+
+    def _guarded(self, item: int, row: Floats) -> Floats:
+        return np.asarray(np.clip(row, *self.guards[item].edges(row)))
+
+    def begin(self, items: list[int]) -> None:
+        """Note that items are forecast; from two on, each has a game of its own."""
+        for item in items:
+            self.tracks.setdefault(item, Track())
+            self.guards.setdefault(item, Guard())
+        if len(self.tracks) > 1:
+            for item in self.tracks:
+                self.games.setdefault(item, Game(self.n))
+
+    def predict(self, item: int, row: Floats, base: float, median: float) -> tuple[Floats, float]:
+        """Return the corrections of a row, shared and alone, and the forecast of the choice."""
+        games = [self.shared, *([self.games[item]] if self.games else [])]
+        track, guard, row = self.tracks[item], self.guards[item], self._guarded(item, row)
+        outcomes = guard.outcomes
+        positive = len(outcomes) >= 10 and min(outcomes) >= 0.0 and np.nanmin(row) >= 0.0
+        values = []
+        for game in games:
+            for one, equations in zip(CORRECTIONS, game.equations, strict=True):
+                usable = not one.of_median or np.count_nonzero(~np.isnan(row)) > 2
+                start = median if one.of_median and usable else base
+                error, value = track.error(of_median=one.of_median), start
+                if usable and error > 0.0:
+                    value += error * equations.shift(track.features(one, row, start), game.late)
+                values.append(max(value, 0.0) if positive and usable and error > 0.0 else value)
+        count = 1 + len(values)
+        prior = np.array([TRUST, *[(1.0 - TRUST) / len(values)] * len(values)])
+        weights = prior * self.shared.choice.evidence(count)
+        weights /= weights.sum()
+        if len(games) > 1:
+            weights = (0.9 * weights + 0.1 * prior) * games[1].choice.evidence(count)
+            weights /= weights.sum()
+        return np.array(values), float(weights @ np.array([base, *values]))
+
+    def update(
+        self, items: list[int], rows: Floats, values: list[tuple[Floats, float, float, float]],
+        outcomes: Floats, late: int,
+    ) -> None:  # fmt: skip
+        """Learn: ``values`` has corrections, choice, base and median of each row."""
+        known = [
+            k for k, y in enumerate(outcomes) if not math.isnan(y) and not math.isnan(values[k][1])
+        ]
+        guarded = {}
+        for k in known:
+            self.guards[items[k]].see(rows[k], float(outcomes[k]))
+            guarded[k] = self._guarded(items[k], rows[k])
+        if not known:
+            return
+        alone = len(values[known[0]][0]) > len(CORRECTIONS)
+        self.shared.note(late)
+        rises, counted = [], set[Correction]()
+        for k in known:
+            item, y = items[k], float(outcomes[k])
+            corrected, chosen, base, median = values[k]
+            track = self.tracks[item]
+            games = [self.shared, *([self.games[item]] if alone else [])]
+            if alone:
+                games[1].note(late)
+            farthest, slope = float(np.abs(corrected - base).max()), self.slope(chosen, y)
+            if farthest > 1e-12 * abs(base):
+                track.difference = 0.99 * track.difference + 0.5 * abs(slope) * farthest
+                track.differences = 0.99 * track.differences + 1.0
+                unit = track.difference / track.differences
+                raw = slope * (chosen - np.array([base, *corrected]))
+                rises.append(np.clip(raw / unit, -20.0, 20.0) if unit > 0.0 else 0.0 * raw)
+                if alone:
+                    games[1].choice.learn(rises[-1], late)
+            track.see(base, median, y)
+            for g, game in enumerate(games):
+                weight = 1.0 if g else 1.0 / math.sqrt(len(known))
+                for one, equations in zip(CORRECTIONS, game.equations, strict=True):
+                    start = median if one.of_median else base
+                    error = track.error(of_median=one.of_median)
+                    few = one.of_median and np.count_nonzero(~np.isnan(guarded[k])) < 3
+                    if few or not error > 0.0:
+                        continue
+                    z = track.features(one, guarded[k], start)
+                    target = float(np.clip((y - start) / error, -self.target, self.target))
+                    equations.learn(z, target, weight, forget=g == 1 or one not in counted)
+                    if g == 0:
+                        counted.add(one)
+        if rises:
+            self.shared.choice.learn(np.mean(rises, axis=0), late)

@@ -1,0 +1,194 @@
+"""Corrections of the default blend: an oracle, and what they promise."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+from normalhedge import Mixture
+from tests.corrections_oracle import CORRECTIONS, Corrections
+from tests.mixtures.automatic_examples import experts
+
+SLOPES = {"square": lambda x, y: 2.0 * (x - y), "absolute": lambda x, y: float(np.sign(x - y))}
+TARGETS = {"square": 4.0, "absolute": 1.5}
+MEDIAN, BASE, FIRST = 9, 4, 5
+"""The places of the plain median, of the base and of the first correction in a row of values."""
+
+
+@pytest.mark.parametrize("loss", SLOPES)
+@pytest.mark.parametrize(
+    ("items", "lag", "late", "begins"),
+    [(1, 0, 0, (0,)), (1, 4, 2, (0,)), (3, 0, 0, (0, 0, 0)), (3, 3, 1, (0, 20, 60))],
+)
+def test_corrections_are_those_of_the_oracle(
+    loss: str, items: int, lag: int, late: int, begins: tuple[int, ...]
+) -> None:
+    forecasts, y = experts(120, 7, items=items, n=5, wild=0.02)
+    forecasts += 2.0  # all of them share a bias
+    names = [f"e{i}" for i in range(5)]
+    mixture = Mixture("auto", loss=loss)
+    oracle = Corrections(5 - late, TARGETS[loss], SLOPES[loss])
+    waiting: deque = deque()
+    for t in range(120):
+        if t == 40 and late:
+            oracle.join(late)
+        n = 5 if t >= 40 else 5 - late
+        present = [k for k in range(items) if t >= begins[k]]
+        rows = {k: forecasts[t, k, :n] for k in present}
+        said = {
+            names[i]: {f"item {k}": rows[k][i] for k in present if not np.isnan(rows[k][i])}
+            for i in range(n)
+        }
+        made = mixture.predict(said) if items > 1 else mixture.predict(
+            {names[i]: rows[0][i] for i in range(n)}
+        )  # fmt: skip
+        pending = mixture.pending[made.ticket]
+        if items > 1:  # in the order of the rows, and without items that nobody forecast
+            present = [int(key.split()[1]) for key in pending.keys]
+        oracle.begin(present)
+        values = []
+        for k, value in zip(present, pending.values, strict=True):
+            if np.isnan(value[0]):
+                values.append((np.zeros(0), np.nan, np.nan, np.nan))
+                continue
+            corrected, chosen = oracle.predict(k, rows[k], value[BASE], value[MEDIAN])
+            own = [*value[FIRST : FIRST + 4], *(value[-4:] if len(oracle.games) else ())]
+            np.testing.assert_allclose(own, corrected, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(value[BASE - 1], chosen, rtol=1e-7, atol=1e-7)
+            values.append((np.array(own), float(value[BASE - 1]), value[BASE], value[MEDIAN]))
+        waiting.append((made.ticket, t, present, np.array([rows[k] for k in present]), values))
+        if len(waiting) > lag:
+            ticket, s, then, told, old = waiting.popleft()
+            outcomes = np.array([y[s, k] for k in then])
+            told = np.pad(told, ((0, 0), (0, n - told.shape[1])), constant_values=np.nan)
+            oracle.update(then, told, old, outcomes, t - s)
+            mixture.update(
+                ticket, {f"item {k}": y[s, k] for k in then} if items > 1 else y[s, 0]
+            )  # fmt: skip
+    assert len(CORRECTIONS) == 4
+
+
+def play(mixture: Mixture, forecasts: np.ndarray, y: np.ndarray, lag: int = 0) -> np.ndarray:
+    """Return the blend of each round; outcomes come so many rounds late."""
+    values, tickets = [], []
+    for t, row in enumerate(forecasts):
+        made = mixture.predict({f"e{i}": x for i, x in enumerate(row.tolist())})
+        values.append(made.value)
+        tickets.append(made.ticket)
+        if t >= lag:
+            mixture.update(tickets[t - lag], float(y[t - lag]))
+    return np.array(values)
+
+
+def biased(rounds: int, bias: float, scale: float, n: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Return forecasts that share a bias and a slope, and the outcomes."""
+    rng = np.random.default_rng(3)
+    y = 20.0 + 5.0 * np.sin(np.arange(rounds) / 9.0) + rng.normal(size=rounds)
+    return scale * y[:, np.newaxis] + bias + rng.normal(size=(rounds, n)), y
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute", "huber:delta=1"])
+@pytest.mark.parametrize("lag", [0, 7])
+@pytest.mark.parametrize(("bias", "scale"), [(2.0, 1.0), (-10.0, 1.4)])
+def test_a_shared_bias_and_a_shared_scale_are_corrected(
+    loss: str, lag: int, bias: float, scale: float
+) -> None:
+    forecasts, y = biased(400, bias, scale)
+    errors = {
+        rule: np.abs(play(Mixture(rule, loss), forecasts, y, lag) - y)[200:].mean()
+        for rule in ("auto", "auto:inside=true")
+    }
+    assert errors["auto"] < 0.5 * errors["auto:inside=true"]
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_corrections_have_no_unit(unit: float) -> None:
+    forecasts, y = biased(120, 3.0, 1.1)
+    plain = play(Mixture(), forecasts, y)
+    np.testing.assert_allclose(play(Mixture(), unit * forecasts, unit * y) / unit, plain, rtol=1e-6)
+
+
+def test_experts_without_a_shared_bias_lose_little() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=600).cumsum()
+    forecasts = y[:, np.newaxis] + rng.normal(size=(600, 5))
+    losses = {
+        rule: np.square(play(Mixture(rule), forecasts, y) - y).mean()
+        for rule in ("auto", "auto:inside=true")
+    }
+    assert losses["auto"] < 1.03 * losses["auto:inside=true"]
+
+
+def test_a_blend_of_amounts_is_never_negative() -> None:
+    rng = np.random.default_rng(6)
+    y = np.maximum(rng.normal(0.2, 1.0, 300), 0.0)  # rain: often none
+    forecasts = y[:, np.newaxis] + np.abs(rng.normal(1.0, 0.5, (300, 4)))
+    values = play(Mixture(), forecasts, y)
+    assert (values[10:] >= 0.0).all()
+    assert values[100:].mean() < forecasts[100:].mean() - 0.5
+
+
+HOSTILE = {
+    "identical": lambda rng: np.repeat(rng.normal(size=(150, 1)), 4, axis=1),
+    "constant": lambda rng: np.full((150, 4), 7.0),
+    "enormous": lambda rng: rng.normal(size=(150, 4)) * 10.0 ** rng.integers(-90, 90, (150, 4)),
+    "one is a copy": lambda rng: rng.normal(size=(150, 3))[:, [0, 1, 2, 2]],
+    "zero": lambda rng: np.zeros((150, 4)),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_hostile_forecasts_stay_finite_and_harmless(kind: str, loss: str) -> None:
+    rng = np.random.default_rng(7)
+    forecasts, y = HOSTILE[kind](rng), rng.normal(size=150)
+    mixture = Mixture("auto", loss)
+    values = play(mixture, forecasts, y)
+    assert np.isfinite(values).all()
+    assert np.isfinite(mixture.bound().regret)
+    for name in ("equation_rows", "equation_squares", "totals", "ranges"):
+        assert np.isfinite(getattr(mixture.live, name)).all()
+    if kind != "enormous":
+        inside = play(Mixture("auto:inside=true", loss), forecasts, y)
+        power = 2.0 if loss == "square" else 1.0
+        own, others = (np.mean(np.abs(v - y) ** power) for v in (values, inside))
+        assert own < 1.05 * others
+
+
+def test_many_experts_have_the_common_features_alone() -> None:
+    forecasts, y = biased(120, 2.0, 1.0, n=70)
+    mixture = Mixture()
+    errors = []
+    for t, row in enumerate(forecasts):
+        count = 60 if t < 40 else 70 if t < 80 else 50
+        made = mixture.predict({f"e{i}": x for i, x in enumerate(row[:count].tolist())})
+        errors.append(made.value - y[t])
+        mixture.update(made.ticket, float(y[t]))
+        if t == 79:
+            assert mixture.live.equation_squares.shape[-1] == 2
+            for i in range(50, 70):
+                mixture.leave(f"e{i}")
+    assert mixture.live.equation_squares.shape[-1] == 52
+    assert abs(np.mean(errors[60:])) < 0.5
+
+
+def test_the_bound_covers_corrections() -> None:
+    forecasts, y = biased(200, 2.0, 1.0)
+    mixture, places = Mixture(), range(BASE, FIRST + 4)
+    regrets = np.zeros(len(places))
+    for row, outcome in zip(forecasts, y.tolist(), strict=True):
+        made = mixture.predict({f"e{i}": x for i, x in enumerate(row.tolist())})
+        value = mixture.pending[made.ticket].values[0]
+        regrets += (value[0] - outcome) ** 2 - (value[list(places)] - outcome) ** 2
+        mixture.update(made.ticket, outcome)
+    assert regrets.max() <= mixture.bound().regret
+
+
+def test_inside_is_a_setting_of_the_rule() -> None:
+    with pytest.raises(TypeError, match="inside must be true or false, got 1"):
+        Mixture("auto:inside=1")
+    assert "within the forecasts" in str(Mixture("auto:inside=true").summary())
+    forecasts, y = biased(120, 2.0, 1.0)
+    mixture = Mixture()
+    play(mixture, forecasts, y)
+    assert "corrections moved the last forecasts by -1" in str(mixture.summary())
