@@ -99,6 +99,17 @@ class Track:
         self.places = 0.99 * self.places + base
         self.squares = 0.99 * self.squares + base**2
 
+    def rises(self, forecasts: Floats, chosen: float, slope: float) -> Floats | None:
+        """Return the leads of the base and its corrections over the choice; None if all agree."""
+        farthest = float(np.abs(forecasts - forecasts[0]).max())
+        if not farthest > 1e-12 * abs(forecasts[0]):
+            return None
+        self.difference = 0.99 * self.difference + 0.5 * abs(slope) * farthest
+        self.differences = 0.99 * self.differences + 1.0
+        unit = self.difference / self.differences
+        leads = slope * (chosen - forecasts)
+        return np.asarray(np.clip(leads / unit, -20.0, 20.0) if unit > 0.0 else 0.0 * leads)
+
     def features(self, correction: Correction, row: Floats, base: float) -> Floats:
         """Return the features of a row; NaN where an expert sleeps."""
         mean = self.places / self.count
@@ -207,34 +218,35 @@ class Corrections:
         self.shared.note(late)
         rises, counted = [], set[Correction]()
         for k in known:
-            item, y = items[k], float(outcomes[k])
-            corrected, chosen, base, median = values[k]
-            track = self.tracks[item]
-            games = [self.shared, *([self.games[item]] if alone else [])]
-            if alone:
-                games[1].note(late)
-            farthest, slope = float(np.abs(corrected - base).max()), self.slope(chosen, y)
-            if farthest > 1e-12 * abs(base):
-                track.difference = 0.99 * track.difference + 0.5 * abs(slope) * farthest
-                track.differences = 0.99 * track.differences + 1.0
-                unit = track.difference / track.differences
-                raw = slope * (chosen - np.array([base, *corrected]))
-                rises.append(np.clip(raw / unit, -20.0, 20.0) if unit > 0.0 else 0.0 * raw)
-                if alone:
-                    games[1].choice.learn(rises[-1], late)
+            y, (corrected, chosen, base, median) = float(outcomes[k]), values[k]
+            track = self.tracks[items[k]]
+            rise = track.rises(np.array([base, *corrected]), chosen, self.slope(chosen, y))
+            rises += [] if rise is None else [rise]
             track.see(base, median, y)
-            for g, game in enumerate(games):
-                weight = 1.0 if g else 1.0 / math.sqrt(len(known))
-                for one, equations in zip(CORRECTIONS, game.equations, strict=True):
-                    start = median if one.of_median else base
-                    error = track.error(of_median=one.of_median)
-                    few = one.of_median and np.count_nonzero(~np.isnan(guarded[k])) < 3
-                    if few or not error > 0.0:
-                        continue
-                    z = track.features(one, guarded[k], start)
-                    target = float(np.clip((y - start) / error, -self.target, self.target))
-                    equations.learn(z, target, weight, forget=g == 1 or one not in counted)
-                    if g == 0:
-                        counted.add(one)
+            bases = {False: base, True: median}
+            self._learn(
+                self.shared, track, guarded[k], bases, y, 1.0 / math.sqrt(len(known)), counted
+            )
+            if alone:
+                own = self.games[items[k]]
+                own.note(late)
+                if rise is not None:
+                    own.choice.learn(rise, late)
+                self._learn(own, track, guarded[k], bases, y, 1.0, set())
         if rises:
             self.shared.choice.learn(np.mean(rises, axis=0), late)
+
+    def _learn(
+        self, game: Game, track: Track, row: Floats, bases: dict[bool, float], y: float,
+        weight: float, counted: set[Correction],
+    ) -> None:  # fmt: skip
+        """Count the equations of a row; the first of a round lets the earlier rounds fade."""
+        for one, equations in zip(CORRECTIONS, game.equations, strict=True):
+            start, error = bases[one.of_median], track.error(of_median=one.of_median)
+            few = one.of_median and np.count_nonzero(~np.isnan(row)) < 3
+            if few or not error > 0.0:
+                continue
+            target = float(np.clip((y - start) / error, -self.target, self.target))
+            z = track.features(one, row, start)
+            equations.learn(z, target, weight, forget=one not in counted)
+            counted.add(one)

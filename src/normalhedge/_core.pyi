@@ -49,6 +49,8 @@ class Live:
     delays: Floats
     intervals: Floats
     interval_rounds: np.ndarray
+    equation_rows: Floats
+    equation_squares: Floats
     rounds: int
     next_ticket: int
     expired: int

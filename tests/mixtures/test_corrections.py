@@ -1,6 +1,8 @@
 """Corrections of the default blend: an oracle, and what they promise."""
 
 from collections import deque
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ def test_corrections_are_those_of_the_oracle(
     names = [f"e{i}" for i in range(5)]
     mixture = Mixture("auto", loss=loss)
     oracle = Corrections(5 - late, TARGETS[loss], SLOPES[loss])
-    waiting: deque = deque()
+    waiting = deque[Any]()
     for t in range(120):
         if t == 40 and late:
             oracle.join(late)
@@ -44,7 +46,7 @@ def test_corrections_are_those_of_the_oracle(
         )  # fmt: skip
         pending = mixture.pending[made.ticket]
         if items > 1:  # in the order of the rows, and without items that nobody forecast
-            present = [int(key.split()[1]) for key in pending.keys]
+            present = [int(str(key).split()[1]) for key in pending.keys or ()]
         oracle.begin(present)
         values = []
         for k, value in zip(present, pending.values, strict=True):
@@ -128,12 +130,12 @@ def test_a_blend_of_amounts_is_never_negative() -> None:
     assert values[100:].mean() < forecasts[100:].mean() - 0.5
 
 
-HOSTILE = {
+HOSTILE: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "identical": lambda rng: np.repeat(rng.normal(size=(150, 1)), 4, axis=1),
-    "constant": lambda rng: np.full((150, 4), 7.0),
+    "constant": lambda _: np.full((150, 4), 7.0),
     "enormous": lambda rng: rng.normal(size=(150, 4)) * 10.0 ** rng.integers(-90, 90, (150, 4)),
     "one is a copy": lambda rng: rng.normal(size=(150, 3))[:, [0, 1, 2, 2]],
-    "zero": lambda rng: np.zeros((150, 4)),
+    "zero": lambda _: np.zeros((150, 4)),
 }
 
 
