@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures import LOSSES, losses
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -36,6 +37,17 @@ def test_every_page_has_the_same_parts() -> None:
             parts = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
             assert parts[:3] == ["Equations", "Guarantees", "Cost"]
             assert parts[3].startswith("When to choose")
+
+
+def test_the_guide_has_every_loss() -> None:
+    guide = (DOCS / "guides" / "losses.md").read_text()
+    core = (ROOT / "src" / "core" / "losses.hpp").read_text()
+    for name, make in LOSSES.items():
+        loss = make([0.5]) if name == "crps" else make()
+        assert re.search(rf'^\|.*`"{name}[":]', guide, flags=re.MULTILINE), f"{name} has no row"
+        assert f"\n    {loss.kind} " in str(losses.__doc__), f"the docstring lacks {loss.kind}"
+        assert f"\n//     {loss.kind} " in core, f"the head of losses.hpp lacks {loss.kind}"
+        assert type(loss).__name__ in losses.__all__, f"{type(loss).__name__} is not in __all__"
 
 
 def commands(block: str) -> list[tuple[str, str]]:

@@ -9,22 +9,20 @@ import pyarrow.csv as pc
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures import Loss
-from normalhedge.mixtures.losses import loss_of
+from normalhedge.mixtures import LOSSES, Loss
+from normalhedge.mixtures.losses import CLASSES, NUMBERS, loss_of
 from normalhedge.tables._hindsight import hindsight
 from tests.cli.command import call
 from tests.reports.test_blend import write
 
-OF_NUMBERS = (
-    "square",
-    "absolute",
-    "pinball:level=0.9",
-    "huber:delta=0.5",
-    "expectile:level=0.8",
-    "mape",
-    "smape",
-)
-OF_CLASSES = ("log", "l1", "brier", "zero-one-classes")
+SETTINGS = {"pinball": ":level=0.9", "huber": ":delta=0.5", "expectile": ":level=0.8"}
+MADE = {
+    name + SETTINGS.get(name, ""): make().forecasts
+    for name, make in LOSSES.items()
+    if name != "crps"
+}
+OF_NUMBERS = [text for text, kind in MADE.items() if kind is NUMBERS]
+OF_CLASSES = [text for text, kind in MADE.items() if kind is CLASSES]
 
 
 def table_for(loss: str) -> tuple[pa.Table, dict[str, Any]]:

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,9 @@ namespace normalhedge::latent {
 //
 // Rows: the means, then the variances. Statistics: 1, y_c, y_c^2.
 struct Gaussian : ByStatistics {
+    static constexpr const char* name = "gaussian";
+    static constexpr bool one_column = false;
+
     struct State {
         std::vector<double> means, halves;  // halves: 1 / (2 variance)
         double log_norm;
@@ -98,6 +102,9 @@ struct Normal : Gaussian {
 // Columns that are jointly normal in a state. Rows: the means, then the covariance, columns x
 // columns. Statistics: 1, y_c, y_c y_d.
 struct Covariant : ByStatistics {
+    static constexpr const char* name = "full";
+    static constexpr bool one_column = false;
+
     struct State {
         std::vector<double> means, root;  // root: of Cholesky, the covariance is root root'
         double log_norm;
@@ -214,6 +221,7 @@ struct Covariant : ByStatistics {
 //
 // Rows: location, scale^2, nu. Statistics: 1, u, u y, u y^2. Then nu by its likelihood.
 struct Student : ByStatistics {
+    static constexpr const char* name = "student";
     static constexpr bool searches = true;
     static constexpr double fewest = 2.05, most = 200.0;  // above 2 there is a variance; at 200 it is all but normal
 
@@ -287,6 +295,7 @@ struct Student : ByStatistics {
 // An observation without one before it has the log density 0: it is given. Rows: intercept, phi,
 // variance. Statistics: 1, x, y, x^2, x y, y^2 with x = y_{t-1}.
 struct Autoregressive : ByStatistics {
+    static constexpr const char* name = "autoregressive";
     static constexpr double steepest = 0.999;  // the process stays stationary, with a variance
 
     struct State {
@@ -334,6 +343,8 @@ struct Autoregressive : ByStatistics {
 
 // Counts: ln b(y) = y ln rate - rate - ln y!. Rows: rate. Statistics: 1, y.
 struct Poisson : ByStatistics {
+    static constexpr const char* name = "poisson";
+
     struct State {
         double rate, log_rate;
     };
@@ -364,6 +375,7 @@ struct Poisson : ByStatistics {
 // Rows: mean, size. Statistics: 1, y, y^2, which give the mean, and the size by its likelihood from
 // a whole series; where that is not at hand, by the variance.
 struct NegativeBinomial : ByStatistics {
+    static constexpr const char* name = "negative_binomial";
     static constexpr bool searches = true;
     static constexpr double smallest = 0.01, largest = 1e4;
     bool by_moments = false;
@@ -429,6 +441,8 @@ struct NegativeBinomial : ByStatistics {
 
 // Symbols 0, 1, ..., each with a probability. Rows: the symbols. Statistics: indicators of the symbols.
 struct Categorical : ByStatistics {
+    static constexpr const char* name = "categorical";
+
     size_t symbols;
 
     using State = std::vector<double>;  // the logarithms
@@ -466,5 +480,10 @@ inline double weight_of(const Categorical& family, const double* sums) {
     for (size_t i = 0; i < family.symbols; ++i) total += sums[i];
     return total;
 }
+
+// All families. A family is a struct and a place in this list; the class of its name in
+// `latent/models/emissions` is the same family in Python. Models that learn online hold the place as a number.
+using Families =
+    std::tuple<Gaussian, Covariant, Student, Autoregressive, Poisson, NegativeBinomial, Categorical>;
 
 }  // namespace normalhedge::latent

@@ -3,8 +3,9 @@
 
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
+#include <tuple>
+#include <type_traits>
 
 #include "em.hpp"
 #include "objects.hpp"
@@ -38,26 +39,47 @@ void require(bool fits, const char* words) {
     if (!fits) throw std::invalid_argument(words);
 }
 
-size_t single_column(size_t columns) {
-    require(columns == 1, "this family has one column");
-    return columns;
+template <class... Family>
+constexpr std::array<const char*, sizeof...(Family)> names_of(const std::tuple<Family...>*) {
+    return {Family::name...};
+}
+constexpr auto family_names = names_of(static_cast<const Families*>(nullptr));
+
+size_t family_place(FamilyName family) {
+    for (size_t i = 0; i < family_names.size(); ++i)
+        if (std::strcmp(family.name, family_names[i]) == 0) return i;
+    throw std::invalid_argument("the core does not know this family");
 }
 
-// Call a function with the family of this name; `rows` counts its parameters.
+template <class Family>
+Family make_family(size_t columns, size_t rows, const Guards& guards) {
+    require(columns == 1 || !Family::one_column, "this family has one column");
+    Family family{};
+    family.columns = columns;
+    family.guards = guards;
+    if constexpr (std::is_same_v<Family, Categorical>) family.symbols = rows;
+    return family;
+}
+
+// Call a function with the family at this place; `rows` counts its parameters.
+template <size_t candidate = 0, class Work>
+auto with_family(size_t place, size_t columns, size_t rows, Row guards, const Work& work) {
+    using Family = std::tuple_element_t<candidate, Families>;
+    if (place == candidate) {
+        require(guards.n == 3 && columns > 0, sizes);
+        const Guards limits{guards[0], guards[1], guards[2]};
+        if constexpr (std::is_same_v<Family, Gaussian>)
+            if (columns == 1) return work(make_family<Normal>(columns, rows, limits));
+        return work(make_family<Family>(columns, rows, limits));
+    }
+    if constexpr (candidate + 1 < family_names.size())
+        return with_family<candidate + 1>(place, columns, rows, guards, work);
+    else
+        throw std::invalid_argument(sizes);
+}
 template <class Work>
-auto with_family(FamilyName family_name, size_t columns, size_t rows, Row guards, const Work& work) {
-    require(guards.n == 3 && columns > 0, sizes);
-    const Guards limits{guards[0], guards[1], guards[2]};
-    const auto is = [&](const char* name) { return std::strcmp(family_name.name, name) == 0; };
-    if (is("gaussian") && columns == 1) return work(Normal{{{columns, limits}}});
-    if (is("gaussian")) return work(Gaussian{{columns, limits}});
-    if (is("full")) return work(Covariant{{columns, limits}});
-    if (is("student")) return work(Student{{single_column(columns), limits}});
-    if (is("autoregressive")) return work(Autoregressive{{single_column(columns), limits}});
-    if (is("poisson")) return work(Poisson{{single_column(columns), limits}});
-    if (is("negative_binomial")) return work(NegativeBinomial{{single_column(columns), limits}});
-    if (is("categorical")) return work(Categorical{{single_column(columns), limits}, rows});
-    throw std::invalid_argument("the core does not know this family");
+auto with_family(FamilyName family, size_t columns, size_t rows, Row guards, const Work& work) {
+    return with_family(family_place(family), columns, rows, guards, work);
 }
 
 Series series_of(Sheet observations) {
@@ -143,10 +165,8 @@ NegativeBinomial for_online(const NegativeBinomial& family) {
 }
 
 // Models that learn online lie in one block of numbers, one after the other. A model has a row of
-// `shapes`: its family, its states, the rows of its parameters and where it begins in the block; and
-// a row of `settings`: rate, relative floor, and the three guards.
-constexpr const char* online_families[] = {"gaussian", "full", "student", "autoregressive", "poisson",
-                                           "negative_binomial", "categorical"};
+// `shapes`: the place of its family, its states, the rows of its parameters and where it begins in the
+// block; and a row of `settings`: rate, relative floor, and the three guards.
 constexpr size_t shape_numbers = 4, setting_numbers = 5, online_fields = 7;
 
 using Shape = Vector<const std::int64_t>;
@@ -167,11 +187,11 @@ template <class Work>
 auto with_online(Shape shape, Row guards, size_t columns, const Work& work) {
     constexpr std::int64_t most = 1 << 20;
     require(shape.n == shape_numbers && shape[0] >= 0 &&
-                shape[0] < static_cast<std::int64_t>(std::size(online_families)) && shape[1] > 0 &&
+                shape[0] < static_cast<std::int64_t>(family_names.size()) && shape[1] > 0 &&
                 shape[1] < most && shape[2] > 0 && shape[2] < most && shape[3] >= 0,
             sizes);
     const auto rows = static_cast<size_t>(shape[2]);
-    return with_family({online_families[shape[0]]}, columns, rows, guards, [&](const auto& batch_family) {
+    return with_family(static_cast<size_t>(shape[0]), columns, rows, guards, [&](const auto& batch_family) {
         const auto family = for_online(batch_family);
         require(rows == family.rows(), sizes);
         return work(family, online_layout(family, static_cast<size_t>(shape[3]),
@@ -195,9 +215,7 @@ auto with_online(Shape shape, Row settings, size_t columns, Vector<double> block
 }
 
 std::int64_t online_family(FamilyName family) {
-    for (size_t i = 0; i < std::size(online_families); ++i)
-        if (std::strcmp(family.name, online_families[i]) == 0) return static_cast<std::int64_t>(i);
-    throw std::invalid_argument("the core does not know this family");
+    return static_cast<std::int64_t>(family_place(family));
 }
 
 void write_online_layout(Shape shape, std::int64_t columns, Vector<std::int64_t> places) {

@@ -1,10 +1,15 @@
 """The group of commands."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from normalhedge import cli
+from normalhedge.cli._commands import group
 
 
 def test_help_is_quick_and_names_the_verbs() -> None:
@@ -18,6 +23,19 @@ def test_help_is_quick_and_names_the_verbs() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert "paper" in out.stdout
+
+
+def test_the_verbs_are_the_files_that_have_a_command() -> None:
+    context = click.Context(group)
+    found = {}
+    for path in Path(cli.__file__).parent.glob("_[a-z]*.py"):
+        module = importlib.import_module(f"normalhedge.cli.{path.stem}")
+        if hasattr(module, "command"):
+            found[path.stem[1:].replace("_", "-")] = module.command
+    assert sorted(found) == sorted(group.list_commands(context))
+    for verb, command in found.items():
+        assert command.name == verb
+        assert group.get_command(context, verb) is command
 
 
 def test_a_missing_extra_is_named() -> None:

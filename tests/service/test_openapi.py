@@ -1,7 +1,11 @@
 """The OpenAPI document and its page."""
 
 import json
+import re
+from collections import Counter
+from pathlib import Path
 
+from normalhedge.service._routes import ONE
 from tests.service.running import Asked
 
 
@@ -9,7 +13,9 @@ def test_the_document_and_its_page_work_offline(client: Asked) -> None:
     document = client.get("/openapi.json").json()
     assert document["openapi"] == "3.1.0"
     names = [one["operationId"] for path in document["paths"].values() for one in path.values()]
-    assert len(names) == len(set(names)) > 20
+    assert len(names) > 20
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    assert not twice, f"several routes have handlers of the name {twice[0]}"
     text = json.dumps(document)
     for part in text.split('"$ref": "#/components/schemas/')[1:]:
         assert part.partition('"')[0] in document["components"]["schemas"]
@@ -18,3 +24,28 @@ def test_the_document_and_its_page_work_offline(client: Asked) -> None:
         assert f"/pages/{name}" in page
         assert client.get(f"/pages/{name}").status_code == 200
     assert "//" not in page.replace("<!doctype", "")  # nothing from elsewhere
+
+
+def listed(page: str) -> set[tuple[str, str]]:
+    """Return the methods and addresses in the table of requests: ``...`` is a mixture."""
+    found: set[tuple[str, str]] = set()
+    for row in re.findall(r"^\| (`[A-Z]+ [./].*?) \|", page, flags=re.MULTILINE):
+        methods, base, used = [""], "", False  # `PATCH`, `DELETE .../NAME` are two for one address
+        for code in re.findall(r"`(.+?)`", row):
+            method, path = re.fullmatch(r"([A-Z]*) ?(.*)", code).groups()  # type: ignore[union-attr]
+            if method:
+                methods = [method] if used else [*methods, method]
+            used = bool(path)
+            base = ONE if path.startswith("...") else base
+            address = path.removeprefix("...").removeprefix("/NAME")
+            address = address if path.startswith("/v1") else base + address
+            found |= {(name, address) for name in methods if name and path}
+    return found
+
+
+def test_the_page_of_the_service_has_every_route(client: Asked) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "service.md").read_text()
+    paths = client.get("/openapi.json").json()["paths"]
+    routes = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert routes - listed(page) == {("GET", "/openapi.json")}
+    assert listed(page) <= routes

@@ -45,7 +45,8 @@ class _Lazy(click.Group):
             from normalhedge.boundary import specs  # noqa: PLC0415
 
             raise click.UsageError(str(specs.nearest("command", cmd_name, self.verbs)), ctx)
-        module = __import__(f"normalhedge.cli._{cmd_name}", fromlist=["command"])
+        name = cmd_name.replace("-", "_")
+        module = __import__(f"normalhedge.cli._{name}", fromlist=["command"])
         command: click.Command = module.command
         return command
 

@@ -11,12 +11,10 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.latent import Regimes
+from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.live.sealed_file import sealed
 from tests.latent.regimes.examples import bits, series
 from tests.test_own_hedgers import Own as WithoutJoin
-
-KINDS = ("gaussian", "student", "autoregressive", "poisson", "negative_binomial", "categorical",
-         "diagonal", "full")  # fmt: skip
 
 
 def made(kind: str, **options: Any) -> Regimes:
@@ -24,7 +22,7 @@ def made(kind: str, **options: Any) -> Regimes:
     return Regimes(kind, (1, 2, 3), symbols=symbols, **options)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAMILIES)
 @pytest.mark.parametrize("way", ["file", "pickle", "copy"])
 def test_what_was_kept_goes_on_to_the_bit(kind: str, way: str, tmp_path: Path) -> None:
     seen = series(kind)

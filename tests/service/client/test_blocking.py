@@ -227,6 +227,7 @@ def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
 def test_every_verb_for_asyncio_is_one_for_threads(awaited: type, plain: type) -> None:
     verbs = [name for name in vars(awaited) if inspect.iscoroutinefunction(getattr(awaited, name))]
     for name in verbs:
+        assert name.startswith("_") or name in vars(plain), f"{plain.__name__} lacks {name}"
         if name.startswith("_") or isinstance(vars(plain)[name], property):
             continue
         verb, twin = getattr(awaited, name), getattr(plain, name)
