@@ -8,13 +8,19 @@
 //     z_k = combination of the experts by component k,   z_0 = sum_k p_k z_k,
 //     y_A = q_0 z_0 + sum_k q_k z_k
 //
+// Where forecasts are numbers, z_0 is the base of corrections c_k (`corrections.hpp`), which may leave the range
+// of the forecasts. A choice between the base and its corrections is followed in place of z_0, and the insurance
+// weighs the choice, the base, the corrections and the components.
+//
 // Where several items share a mixture, every component plays two games: one that all items share, and one for
 // each item alone. There are two meta levels over all of these components, a common one and one of the item. A
 // choice between the two, with a prior of three to one for the common one, gives z_0. All this begins when a
 // second item is forecast: a table knows all of its items beforehand, and this must not change its numbers. So
 //
-//     values of a row:  the blend; then, class by class, the two meta levels, z_0, the plain components,
-//                       the hedged ones that are shared, the hedged ones of the item alone
+//     values of a row:  the blend; then, class by class, the two meta levels, the forecast that is followed;
+//                       with corrections, z_0 and the corrections that are shared; the plain components, the
+//                       hedged ones that are shared, the hedged ones of the item alone; and the corrections of
+//                       the item alone
 //
 // Where a row holds quantiles at several quantile levels, a component may have several strands, one for each
 // knot of its weights over the quantile levels (`quantiles.hpp`); the others have one. The forecast of a
@@ -26,13 +32,15 @@
 // every hedged component, one after the other. For each game: their totals and the ranges of their pooled
 // gains, then weights, ledger and range of the meta level, of the choice between two, and weights and ledger of
 // the insurance. For each item: the memory of the guard; the ranges of every component, shared and alone, of
-// the meta levels, of the choice and of the insurance; and whether the item was ever forecast. All of it is zero
-// at the beginning.
+// the meta levels, of the choice and of the insurance; whether the item was ever forecast; and the usual errors
+// of corrections. All of it is zero at the beginning.
 #pragma once
 
 #include "cautious.hpp"
 #include "corrections.hpp"
 #include "guard.hpp"
+#include "insurance.hpp"
+#include "meta_level.hpp"
 #include "relative.hpp"
 
 namespace normalhedge::mixtures {
@@ -52,142 +60,6 @@ struct Strand {
     Recipe recipe;
     std::vector<double> hat;  // for each quantile level; empty where the component has one knot
     double share = 1.0;       // of the weights, over all quantile levels
-};
-
-// The meta level weighs components by their losses.
-//
-// In a row let l_k be the loss of component k, l the loss of the meta level itself, and s the usual difference:
-// the discounted mean of mean_k |l - l_k|, in which this row counts as at most 100 s. Over the rows of a round,
-// after which d more were predicted before its outcome was known,
-//
-//     r_k = mean_j within((l - l_k) / s, -8, 8)
-//     R_k <- a R_k + r_k,     V_k <- a V_k + (1 + d) r_k^2,     a = 1 - alpha / (1 + d)
-//     p_k ∝ pi_k [Phi(R_k + u, V_k + u^2) - Phi(R_k - u, V_k + u^2)],    Phi(R, V) = exp([R]+^2 / 2V)
-//
-// with u the largest |r| so far, discounted. It is AdaNormalHedge with squares as its clock. R / sqrt V is a t
-// statistic: a component must be ahead by more than chance explains, the more so the smaller its prior pi.
-// Delayed losses are correlated, so d + 1 of them count as one: squares count d + 1 times, and the memory is
-// d + 1 times as long.
-struct Level {
-    size_t count;     // of components
-    double* weights;  // and all that follows
-    double* regrets;
-    double* squares;
-    double* unit;
-
-    static size_t size(size_t count) { return 3 * count + 1; }
-
-    Level(double* data, size_t ways, size_t room)
-        : count(ways),
-          weights(data),
-          regrets(data + room),
-          squares(data + 2 * room),
-          unit(data + 3 * room) {}
-
-    void learn(const double* rises, double alpha, double late) const {
-        const double keep = 1.0 - alpha / (1.0 + late);
-        const double shared = 1.0 + late;
-        double largest = keep * *unit;
-        for (size_t k = 0; k < count; ++k) {
-            regrets[k] = keep * regrets[k] + rises[k];
-            squares[k] = keep * squares[k] + shared * rises[k] * rises[k];
-            largest = larger(largest, std::fabs(rises[k]));
-        }
-        *unit = largest;
-    }
-
-    template <class Prior>
-    void weigh(const Prior& prior) const {
-        const double u = *unit > tiny ? *unit : 1.0;
-        double top = 0.0;
-        for (size_t k = 0; k < count; ++k) {
-            const double up = larger(regrets[k] + u, 0.0);
-            top = larger(top, up * up / (2.0 * (squares[k] + u * u)));
-        }
-        for (size_t k = 0; k < count; ++k) {
-            const double width = 0.5 / (squares[k] + u * u);
-            const double up = larger(regrets[k] + u, 0.0);
-            const double down = larger(regrets[k] - u, 0.0);
-            weights[k] = prior(k) * (std::exp(up * up * width - top) - std::exp(down * down * width - top));
-        }
-        normalise(weights, count);
-    }
-};
-
-// The insurance of the blend against every component and against the meta level: AdaNormalHedge itself, whose
-// theorem therefore holds of the blend. In a row, S is the range of the loss, or where that is not
-// known the largest |l - l_k| of the item so far, this row included; over the rows of a round
-//
-//     r_k = mean_j (l - l_k) / S,    R_k <- R_k + r_k,    C_k <- C_k + (1 + d) |r_k|
-//     q_k ∝ rho_k [Phi(R_k + 1, C_k + 1) - Phi(R_k - 1, C_k + 1)],    Phi(R, C) = exp([R]+^2 / 3C)
-//
-// Nearly all of the prior rho belongs to the meta level, so that this changes hardly anything until a component
-// has been ahead of the blend for long. The theorem: with w_k half the bracket above,
-//
-//     sum_k rho_k Phi(R_k, C_k) <= B = sum_k rho_k + sum_t ( sum_k rho_k |r_k| / 2(C_k + 1) + [sum_k rho_k w_k r_k]+ )
-//
-// so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once has no last term.
-// `excess` is B less the sum of the priors.
-//
-// Where there is one item, R_k and C_k are taken over into the new unit when S grows, after the round: this
-// raises no Phi, and then the losses themselves obey sum_t (l - l_k) <= S (1 + sqrt(3 C_k ln(B / rho_k))).
-struct Insurance {
-    size_t count;     // of components, and one for the meta level, which comes first
-    double* weights;  // and all that follows
-    double* regrets;
-    double* clocks;
-    double* losses;  // the regrets in units of the loss
-    double* excess;
-    double* log_total;  // of sum_k rho_k w_k
-
-    static size_t size(size_t count) { return 4 * count + 2; }
-
-    Insurance(double* data, size_t ways, size_t room)
-        : count(ways),
-          weights(data),
-          regrets(data + room),
-          clocks(data + 2 * room),
-          losses(data + 3 * room),
-          excess(data + 4 * room),
-          log_total(data + 4 * room + 1) {}
-
-    // `ratio` is the unit before the round over the unit after it, `share` the prior.
-    template <class Share>
-    void learn(const double* rises, double late, double ratio, const Share& share) const {
-        double sum = 0.0;
-        for (size_t k = 0; k < count; ++k) {
-            sum += weights[k] * rises[k];
-            *excess += 0.5 * share(k) * std::fabs(rises[k]) / (clocks[k] + 1.0);
-            regrets[k] = ratio * (regrets[k] + rises[k]);
-            clocks[k] = ratio * (clocks[k] + (1.0 + late) * std::fabs(rises[k]));
-        }
-        if (sum > 0.0) *excess += std::exp(*log_total) * sum;
-    }
-
-    template <class Share>
-    void weigh(const Share& share) const {
-        double top = 0.0;
-        for (size_t k = 0; k < count; ++k) {
-            const double up = larger(regrets[k] + 1.0, 0.0);
-            top = larger(top, up * up / (3.0 * (clocks[k] + 1.0)));
-        }
-        for (size_t k = 0; k < count; ++k) {
-            const double width = 1.0 / (3.0 * (clocks[k] + 1.0));
-            const double up = larger(regrets[k] + 1.0, 0.0);
-            const double down = larger(regrets[k] - 1.0, 0.0);
-            weights[k] = 0.5 * share(k) *
-                         (std::exp(up * up * width - top) - std::exp(down * down * width - top));
-        }
-        const double total = added(weights, count);
-        if (total > tiny) {
-            divide(weights, count, total);
-            *log_total = top + std::log(total);
-        } else {  // the blend is ahead of all of them: every bracket is zero
-            for (size_t k = 0; k < count; ++k) weights[k] = share(k);
-            normalise(weights, count);
-            *log_total = -1e9;  // its exponential is 0
-        }
-    }
 };
 
 // The layout of the memory of an item. The usual difference of a meta level takes two numbers, a sum and a count.

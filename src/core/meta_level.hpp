@@ -1,0 +1,69 @@
+// The meta level weighs components by their losses.
+//
+// In a row let l_k be the loss of component k, l the loss of the meta level itself, and s the usual difference:
+// the discounted mean of mean_k |l - l_k|, in which this row counts as at most 100 s. Over the rows of a round,
+// after which d more were predicted before its outcome was known,
+//
+//     r_k = mean_j within((l - l_k) / s, -8, 8)
+//     R_k <- a R_k + r_k,     V_k <- a V_k + (1 + d) r_k^2,     a = 1 - alpha / (1 + d)
+//     p_k ∝ pi_k [Phi(R_k + u, V_k + u^2) - Phi(R_k - u, V_k + u^2)],    Phi(R, V) = exp([R]+^2 / 2V)
+//
+// with u the largest |r| so far, discounted. It is AdaNormalHedge with squares as its clock. R / sqrt V is a t
+// statistic: a component must be ahead by more than chance explains, the more so the smaller its prior pi.
+// Delayed losses are correlated, so d + 1 of them count as one: squares count d + 1 times, and the memory is
+// d + 1 times as long.
+#pragma once
+
+#include <cmath>
+
+#include "columns.hpp"
+
+namespace normalhedge::mixtures {
+
+struct Level {
+    size_t count;     // of components
+    double* weights;  // and all that follows
+    double* regrets;
+    double* squares;
+    double* unit;
+
+    static size_t size(size_t count) { return 3 * count + 1; }
+
+    Level(double* data, size_t ways, size_t room)
+        : count(ways),
+          weights(data),
+          regrets(data + room),
+          squares(data + 2 * room),
+          unit(data + 3 * room) {}
+
+    void learn(const double* rises, double alpha, double late) const {
+        const double keep = 1.0 - alpha / (1.0 + late);
+        const double shared = 1.0 + late;
+        double largest = keep * *unit;
+        for (size_t k = 0; k < count; ++k) {
+            regrets[k] = keep * regrets[k] + rises[k];
+            squares[k] = keep * squares[k] + shared * rises[k] * rises[k];
+            largest = larger(largest, std::fabs(rises[k]));
+        }
+        *unit = largest;
+    }
+
+    template <class Prior>
+    void weigh(const Prior& prior) const {
+        const double u = *unit > tiny ? *unit : 1.0;
+        double top = 0.0;
+        for (size_t k = 0; k < count; ++k) {
+            const double up = larger(regrets[k] + u, 0.0);
+            top = larger(top, up * up / (2.0 * (squares[k] + u * u)));
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const double width = 0.5 / (squares[k] + u * u);
+            const double up = larger(regrets[k] + u, 0.0);
+            const double down = larger(regrets[k] - u, 0.0);
+            weights[k] = prior(k) * (std::exp(up * up * width - top) - std::exp(down * down * width - top));
+        }
+        normalise(weights, count);
+    }
+};
+
+}  // namespace normalhedge::mixtures
