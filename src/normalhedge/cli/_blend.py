@@ -62,7 +62,7 @@ STREAM_ONLY = ("sync", "max_line")
 @shared.path_option("--report", "FILE.html", "Write a page with plots to this file.")
 @shared.safe_csv_option
 @cli_options.stream_options
-def command(data: str, state: Path | None, **given: Any) -> None:
+def command(data: str, state: Path | None, **parameters: Any) -> None:
     """Blend the forecasts of a file or a stream, using past outcomes only.
 
     The default (auto) has nothing to tune. Several base rules each combine the forecasts: the
@@ -77,19 +77,19 @@ def command(data: str, state: Path | None, **given: Any) -> None:
     bates-granger stay steady, while rules with the gradient trick swing. 'normalhedge compare
     --panel' finds the best rule for a panel.
     """
-    options = _options(given)
+    options = _options(parameters)
     if data == "-":
-        shared.refuse_options(given, FILE_ONLY, "files: a stream has no columns")
+        shared.refuse_options(parameters, FILE_ONLY, "files: a stream has no columns")
     else:
-        shared.refuse_options(given, STREAM_ONLY, "streams")
+        shared.refuse_options(parameters, STREAM_ONLY, "streams")
     with ExitStack() as stack:
-        state_file = cli_options.open_state(stack, MixtureFile, state, sync=given["sync"])
-        mixture = _resume(state_file, options, pooled=given["pooled"])
+        state_file = cli_options.open_state(stack, MixtureFile, state, sync=parameters["sync"])
+        mixture = _resume(state_file, options, pooled=parameters["pooled"])
         if data == "-":
             mixture = mixture or Mixture(**options)
-            run_stream(partial(Stream, mixture), mixture, state_file, given["max_line"])
+            run_stream(partial(Stream, mixture), mixture, state_file, parameters["max_line"])
         else:
-            _blend_file(Path(data), mixture, state_file, options, given)
+            _blend_file(Path(data), mixture, state_file, options, parameters)
 
 
 def _blend_file(
@@ -97,73 +97,75 @@ def _blend_file(
     mixture: Mixture | None,
     state_file: MixtureFile | None,
     options: dict[str, Any],
-    given: dict[str, Any],
+    parameters: dict[str, Any],
 ) -> None:
     """Blend a table; write the files that were asked for, and print the summary."""
-    outputs = [(given["out"], shared.TABLES), (given["report"], (".html",))]
+    outputs = [(parameters["out"], shared.TABLES), (parameters["report"], (".html",))]
     shared.check_outputs(data, outputs)
-    if given["future"] is not None:
-        shared.check_outputs(given["future"], outputs)
-    if given["future"] is not None and given["out"] is None:
+    if parameters["future"] is not None:
+        shared.check_outputs(parameters["future"], outputs)
+    if parameters["future"] is not None and parameters["out"] is None:
         raise click.UsageError("--future needs --out: where should its blend go?")
     with ProgressBar("reading", width=10) as bar:
         bar.total(1.0)
-        table = table_files.read_arrow(data, given["encoding"])
+        table = table_files.read_arrow(data, parameters["encoding"])
         bar.reach(0.0, "blending")
         result = blend(
             table,
-            experts=given["experts"] or None,
-            weights=given["weights"],
+            experts=parameters["experts"] or None,
+            weights=parameters["weights"],
             mixture=mixture,
             progress=lambda share: bar.reach(share, "blending"),
-            **{name: given[name] for name in cli_options.PANEL},
+            **{name: parameters[name] for name in cli_options.PANEL},
             **(options if mixture is None else {}),
         )
         frame = result.frame
-        if given["future"] is not None:
+        if parameters["future"] is not None:
             bar.reach(1.0, "the future")
             frame = result.predict(
-                table_files.read_arrow(given["future"], given["encoding"]),
-                weights=given["weights"],
+                table_files.read_arrow(parameters["future"], parameters["encoding"]),
+                weights=parameters["weights"],
             )
-    if given["out"] is not None and not frame.num_rows:
+    if parameters["out"] is not None and not frame.num_rows:
         raise ValueError(
             f"all rows of {data} were blended before, in an earlier run than the last: "
-            f"{given['out']} and the state stay as they are"
+            f"{parameters['out']} and the state stay as they are"
         )
-    _write(result, frame, data, state_file, given)
+    _write(result, frame, data, state_file, parameters)
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
+def _options(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Mixture` that the options of the command line give."""
     options = cli_options.mixture_settings(
-        given, (*cli_options.MIXTURE, *cli_options.BLEND_ONLY)
-    ) | _interval_options(given)
+        parameters, (*cli_options.MIXTURE, *cli_options.BLEND_ONLY)
+    ) | _interval_options(parameters)
     options.pop("memory", None)  # it becomes part of the hedger
-    if is_automatic(given["hedger"]):
-        if given["memory"] is not None:
+    if is_automatic(parameters["hedger"]):
+        if parameters["memory"] is not None:
             raise click.UsageError("--memory belongs to a single --hedger: auto has many memories")
-        options["hedger"] = given["hedger"]
-        automatic_of(given["hedger"])  # refuses a bad name before data is read
+        options["hedger"] = parameters["hedger"]
+        automatic_of(parameters["hedger"])  # refuses a bad name before data is read
         return options
-    if given["memory"] is not None or given["hedger"] is not None:
-        options["hedger"] = cli_options.spell_hedger(given["hedger"], given["memory"], MEMORY)
+    if parameters["memory"] is not None or parameters["hedger"] is not None:
+        options["hedger"] = cli_options.spell_hedger(
+            parameters["hedger"], parameters["memory"], MEMORY
+        )
         named(options["hedger"], n_experts=2)  # refuses a bad name before data is read
     return options
 
 
-def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
+def _interval_options(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Mixture` for intervals."""
-    if not given["interval"]:
-        if given["season"] is not None:
+    if not parameters["interval"]:
+        if parameters["season"] is not None:
             raise click.UsageError("--season is for intervals: give --interval, too")
         return {}
     try:
-        levels = [float(word) for word in given["interval"]]
+        levels = [float(word) for word in parameters["interval"]]
     except ValueError:
-        text = ",".join(given["interval"])
+        text = ",".join(parameters["interval"])
         raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {text}") from None
-    return {"interval": checked_levels(levels, "--interval"), "season": given["season"]}
+    return {"interval": checked_levels(levels, "--interval"), "season": parameters["season"]}
 
 
 def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> None:
@@ -226,13 +228,17 @@ def _as_before(text: str, mixture: Mixture) -> Any:
 
 
 def _write(
-    result: Blend, frame: Any, data: Path, state_file: MixtureFile | None, given: dict[str, Any]
+    result: Blend,
+    frame: Any,
+    data: Path,
+    state_file: MixtureFile | None,
+    parameters: dict[str, Any],
 ) -> None:
     """Write the files that were asked for, and print the summary."""
-    out, report = given["out"], given["report"]
+    out, report = parameters["out"], parameters["report"]
     summary = result.summary()
     if out is not None:
-        number_tables.write_arrow(out, frame, safe=given["safe_csv"])
+        number_tables.write_arrow(out, frame, safe=parameters["safe_csv"])
     if report is not None:
         write_blend(
             report,

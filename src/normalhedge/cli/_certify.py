@@ -79,46 +79,48 @@ SMALLEST_ALPHA = 1e-4
     "--table", "FILE.md", "Instead, write a table of C over c and N, with proofs and attacks."
 )
 @path_option("--check", "FILE.json", "Instead, check the proof in this file.")
-def command(alpha: float | None, experts: int | None, **given: Any) -> None:
+def command(alpha: float | None, experts: int | None, **parameters: Any) -> None:
     """Bound the regret of NormalHedge, prove the bound, and attack it."""
-    _check_options(alpha, experts, given)
-    if given["check"] is not None:
-        _check(given["check"])
+    _check_options(alpha, experts, parameters)
+    if parameters["check"] is not None:
+        _check(parameters["check"])
         return
     if alpha is None:
         raise click.UsageError("--alpha is needed")
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     with ProgressBar("certifying") as bar:
-        if given["table"] is not None:
+        if parameters["table"] is not None:
             text = frontier.markdown(alpha, bar)
-            whole_files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
-            echo(f"wrote {given['table']}")
+            whole_files.write_whole(
+                parameters["table"], lambda part: part.write_text(text, "utf-8")
+            )
+            echo(f"wrote {parameters['table']}")
             return
-        if given["reach"] is not None:
-            _every(bar, alpha, given)
+        if parameters["reach"] is not None:
+            _every(bar, alpha, parameters)
             return
         if experts is None:
             raise click.UsageError("--experts or --reach is needed")
-        _one(bar, alpha, experts, given)
+        _one(bar, alpha, experts, parameters)
 
 
-def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) -> None:
+def _one(bar: ProgressBar, alpha: float, experts: int, parameters: dict[str, Any]) -> None:
     """Certify, prove and attack one setting, and print the results."""
-    bar.total(2 + given["prove"])
-    c = 1.0 if given["c"] is None else given["c"]
+    bar.total(2 + parameters["prove"])
+    c = 1.0 if parameters["c"] is None else parameters["c"]
     certificate: Certificate | LedCertificate
-    if given["best"]:
+    if parameters["best"]:
         certificate = best_c(alpha, experts)
-    elif given["leader"]:
+    elif parameters["leader"]:
         certificate = certify_led(alpha, experts, c)
     else:
         certificate = certify(alpha, experts, c)
     bar.done(1, "certified")
     proof = None
-    if given["prove"]:
+    if parameters["prove"]:
         bar.done(0, "proving")
-        proof = prove(certificate, slack=3e-2) if given["leader"] else prove(certificate)
-        path = given["out"] or Path(f"proof-{proof.file_name}")
+        proof = prove(certificate, slack=3e-2) if parameters["leader"] else prove(certificate)
+        path = parameters["out"] or Path(f"proof-{proof.file_name}")
         proof.write(path)
         bar.done(1, "proved")
     attacks = []
@@ -142,20 +144,20 @@ def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) ->
     if proof is not None:
         _check(path)
         echo(f"wrote {path}")
-    if given["plot"] is not None:
-        _plot(alpha, experts, certificate.c, given["plot"])
+    if parameters["plot"] is not None:
+        _plot(alpha, experts, certificate.c, parameters["plot"])
 
 
-def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
+def _every(bar: ProgressBar, alpha: float, parameters: dict[str, Any]) -> None:
     """Certify, and prove, one setting for every number of experts."""
-    bar.total(1 + given["prove"])
-    c, reach = 4.0 if given["c"] is None else given["c"], given["reach"]
+    bar.total(1 + parameters["prove"])
+    c, reach = 4.0 if parameters["c"] is None else parameters["c"], parameters["reach"]
     try:
-        certificate = certify_every(alpha, reach, c, power=given["power"] or 1)
+        certificate = certify_every(alpha, reach, c, power=parameters["power"] or 1)
     except NoCertificate as error:
         raise click.ClickException(str(error)) from None
     bar.done(1, "certified")
-    proof = prove(certificate, slack=2e-3) if given["prove"] else None
+    proof = prove(certificate, slack=2e-3) if parameters["prove"] else None
     bar.stop()
     logarithm = "ln N" if certificate.power == 1 else "(ln N)^2"
     limit = at_most(certificate.potential + certificate.error)
@@ -166,7 +168,7 @@ def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
     if certificate.power == 1:
         echo(f"Beyond alpha ln N = {critical_reach(c):.5g} one round has no such limit.")
     if proof is not None:
-        path = given["out"] or Path(f"proof-{proof.file_name}")
+        path = parameters["out"] or Path(f"proof-{proof.file_name}")
         proof.write(path)
         _check(path)
         echo(f"wrote {path}")
@@ -226,27 +228,27 @@ def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
     echo(f"wrote {path}")
 
 
-def _check_options(alpha: float | None, experts: int | None, given: dict[str, Any]) -> None:
+def _check_options(alpha: float | None, experts: int | None, parameters: dict[str, Any]) -> None:
     """Refuse what does not go together, before the work."""
-    named = {"alpha": alpha, "experts": experts, **given}
+    named = {"alpha": alpha, "experts": experts, **parameters}
     for alone, allowed in (("check", ()), ("table", ("alpha",))):
         others = [
             name
             for name, value in named.items()
             if value not in {None, False} and name not in {alone, *allowed}
         ]
-        if given[alone] is not None and others:
+        if parameters[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
     for name, accepted in endings.items():
-        check_ending(given[name], accepted)
-    if given["out"] is not None and not given["prove"]:
+        check_ending(parameters[name], accepted)
+    if parameters["out"] is not None and not parameters["prove"]:
         raise click.UsageError("--out is for the proof: say --prove, too")
-    if given["power"] is not None and given["reach"] is None:
+    if parameters["power"] is not None and parameters["reach"] is None:
         raise click.UsageError("--power goes with --reach")
     apart = [("reach", name) for name in ("experts", "best", "leader", "plot")]
     for option, other in [*apart, ("leader", "best")]:
         if not {named[option], named[other]} & {None, False}:
             raise click.UsageError(f"--{option} does not go with --{other}")
-    if given["best"] and given["c"] is not None:
+    if parameters["best"] and parameters["c"] is not None:
         raise click.UsageError("--best finds c: do not give it")

@@ -97,19 +97,23 @@ LEGEND = (
               show_default=True, help="The folder to write to; a run continues from the games "
               "that are finished there.")  # fmt: skip
 def command(
-    hedgers: tuple[str, ...], natures: tuple[str, ...], panel: Path | None, out: Path, **given: Any
+    hedgers: tuple[str, ...],
+    natures: tuple[str, ...],
+    panel: Path | None,
+    out: Path,
+    **parameters: Any,
 ) -> None:
     """Benchmark hedgers on simulated games and real panels."""
     names = hedgers or (FIELD if panel is None else FIELD_ON_PANELS)
-    settings = _settings(given)
-    contests = _contests(natures, panel, settings, given)
+    settings = _settings(parameters)
+    contests = _contests(natures, panel, settings, parameters)
     with (
-        shared.connect_workers(given["dask"], given["jobs"]) as workers,
+        shared.connect_workers(parameters["dask"], parameters["jobs"]) as workers,
         ProgressBar(width=40) as bar,
     ):
         try:
             board = compare(
-                names, contests, folder=out / "cells", jobs=given["jobs"], progress=bar,
+                names, contests, folder=out / "cells", jobs=parameters["jobs"], progress=bar,
                 workers=workers,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -118,12 +122,12 @@ def command(
     _print(board)
     shared.echo_written(*_write(board, out, settings))
     for standing in board.panels:
-        _recommend(standing, given)
+        _recommend(standing, parameters)
 
 
-def _settings(given: dict[str, Any]) -> ContestSettings:
+def _settings(parameters: dict[str, Any]) -> ContestSettings:
     names = ("alpha", "experts", "rounds", "runs", "seed", "quantile", "switches")
-    chosen = {name: given[name] for name in names if given[name] is not None}
+    chosen = {name: parameters[name] for name in names if parameters[name] is not None}
     for name in ("experts", "rounds", "runs"):
         if name in chosen:
             inputs.count(name, chosen[name])
@@ -131,11 +135,14 @@ def _settings(given: dict[str, Any]) -> ContestSettings:
         inputs.number("alpha", chosen["alpha"], 0.0, 1.0)
     if "quantile" in chosen:
         inputs.quantile(chosen["quantile"])
-    return replace(QUICK if given["quick"] else ContestSettings(), **chosen)
+    return replace(QUICK if parameters["quick"] else ContestSettings(), **chosen)
 
 
 def _contests(
-    natures: tuple[str, ...], panel: Path | None, settings: ContestSettings, given: dict[str, Any]
+    natures: tuple[str, ...],
+    panel: Path | None,
+    settings: ContestSettings,
+    parameters: dict[str, Any],
 ) -> list[Contest]:
     contests: list[Contest] = []
     if not natures and panel is None:
@@ -149,17 +156,17 @@ def _contests(
             if source(name) == ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
         return contests
-    columns = {name: given[name] for name in cli_options.PANEL} | {
-        "experts": given["columns"] or None
+    columns = {name: parameters[name] for name in cli_options.PANEL} | {
+        "experts": parameters["columns"] or None
     }
-    inputs.number("memory", given["memory"], 1.0)
+    inputs.number("memory", parameters["memory"], 1.0)
     return [
         *contests,
         PanelContest(
             panel,
             columns,
-            cli_options.mixture_settings(given),
-            memory=given["memory"],
+            cli_options.mixture_settings(parameters),
+            memory=parameters["memory"],
             quantile=settings.quantile,
             switches=settings.switches,
         ),
@@ -185,12 +192,12 @@ def _print(board: Leaderboard) -> None:
     echo("\n".join(lines) + "\n")
 
 
-def _recommend(standing: Standing, given: dict[str, Any]) -> None:
+def _recommend(standing: Standing, parameters: dict[str, Any]) -> None:
     """Print the hedger to use on a panel, and the command for it."""
     recommendation, panel = recommend(standing), standing.contest
     if recommendation is None or not isinstance(panel, PanelContest):
         return
-    command, left_out = cli_options.blend_words(panel.path, recommendation.hedger, given)
+    command, left_out = cli_options.blend_words(panel.path, recommendation.hedger, parameters)
     echo(f"\n{sentence(recommendation.reason)[:-1]}:")
     if left_out:
         echo(f"({' and '.join(left_out)} left out: auto hedges over ways of combining)")

@@ -52,34 +52,34 @@ SETTINGS = ("known_after", "leave_out", "keep", "max_weight", "since", "name", "
 @click.option("--hedger", metavar=shared.HEDGER,
               help="auto, or a single rule, as for 'blend'. [default: auto]")  # fmt: skip
 @shared.safe_csv_option
-def command(folder: Path, **given: Any) -> None:
+def command(folder: Path, **parameters: Any) -> None:
     """Blend the submissions to a forecast hub, as of a date.
 
     The weights come from earlier submissions whose outcomes were known by then; a missing team
     sleeps. The blend covers quantiles, class probabilities (pmf), means and medians, in the format
     of the hub: run the command each week.
     """
-    out, weights_out = _outputs(folder, given)
+    out, weights_out = _outputs(folder, parameters)
     with Console(stderr=True).status("reading and blending"):
         result = blend_hub(
             folder,
-            given["target"],
-            given["date"],
-            **{name: given[name] for name in SETTINGS},
+            parameters["target"],
+            parameters["date"],
+            **{name: parameters[name] for name in SETTINGS},
         )
     if out is not None and _is_folder(out):
         out.mkdir(exist_ok=True)
         out /= f"{result.date}-{result.name}.csv"
     for path, columns in ((out, result.submission), (weights_out, result.weights)):
         if path is not None:
-            number_tables.write_table(path, columns, safe=given["safe_csv"])
+            number_tables.write_table(path, columns, safe=parameters["safe_csv"])
     _print(result)
     shared.echo_written(out, weights_out)
 
 
-def _outputs(folder: Path, given: dict[str, Any]) -> tuple[Path | None, Path | None]:
+def _outputs(folder: Path, parameters: dict[str, Any]) -> tuple[Path | None, Path | None]:
     """Return the files to write; refuse those that could not be written."""
-    out, weights_out = given["out"], given["weights_out"]
+    out, weights_out = parameters["out"], parameters["weights_out"]
     into = out is not None and _is_folder(out)
     shared.check_outputs(
         folder, [(None if into else out, shared.TABLES), (weights_out, shared.TABLES)]

@@ -114,47 +114,50 @@ def _regimes_options(command: Any) -> Any:
 @shared.safe_csv_option
 @click.option("--symbols", callback=shared.words, metavar="A,B,...", help="Stream: the symbols.")
 @stream_options
-def command(data: str, state: Path | None, **given: Any) -> None:
+def command(data: str, state: Path | None, **parameters: Any) -> None:
     """Find the regimes of a series and predict it, using past rounds only.
 
     Hidden Markov models with several numbers of states learn online, and their weights follow their
     predictions. The results of a round never use later rounds.
     """
     if data == "-":
-        shared.refuse_options(given, FILE_ONLY, "files")
+        shared.refuse_options(parameters, FILE_ONLY, "files")
     else:
-        shared.refuse_options(given, STREAM_ONLY, "streams")
-    if given["forecast_out"] is not None and given["forecast"] is None:
+        shared.refuse_options(parameters, STREAM_ONLY, "streams")
+    if parameters["forecast_out"] is not None and parameters["forecast"] is None:
         raise click.UsageError("--forecast-out needs --forecast")
-    chosen = {name: given[name] for name in (*REGIMES, "seed") if given[name] is not None}
+    chosen = {name: parameters[name] for name in (*REGIMES, "seed") if parameters[name] is not None}
     if "hedger" in chosen:
         budget = chosen.get("budget", RegimesSettings.budget)
         chosen["hedger"] = named(chosen["hedger"], budget)
     with ExitStack() as stack:
-        state_file = open_state(stack, RegimesFile, state, sync=given["sync"])
+        state_file = open_state(stack, RegimesFile, state, sync=parameters["sync"])
         live = None if state_file is None else state_file.load()
         if live is not None:
-            _refuse_settings(given, state)
+            _refuse_settings(parameters, state)
         if data == "-":
-            code = _read_code(given) if live is None else live.code
+            code = _read_code(parameters) if live is None else live.code
             live = live or Live(new_regimes(code, **chosen), code)
             run_stream(
-                partial(RegimesStream, live, given["level"]), live, state_file, given["max_line"]
+                partial(RegimesStream, live, parameters["level"]),
+                live,
+                state_file,
+                parameters["max_line"],
             )
         else:
-            _infer_file(Path(data), live, state_file, chosen, given)
+            _infer_file(Path(data), live, state_file, chosen, parameters)
 
 
-def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
+def _refuse_settings(parameters: dict[str, Any], state: Path | None) -> None:
     for name in SETTINGS:
-        if given[name] not in (None, ()):
+        if parameters[name] not in (None, ()):
             raise click.UsageError(f"--{name} cannot change: {state} has regimes that continue")
 
 
-def _read_code(given: dict[str, Any]) -> Encoding:
+def _read_code(parameters: dict[str, Any]) -> Encoding:
     """Return the kind of observations that the options of a stream say."""
-    kind, above, symbols = given["kind"], given["above"], given["symbols"]
-    columns = given["columns"]
+    kind, above, symbols = parameters["kind"], parameters["above"], parameters["symbols"]
+    columns = parameters["columns"]
     if above is not None:
         if symbols or len(columns) > 1 or kind not in {None, "symbols"}:
             raise click.UsageError(
@@ -179,18 +182,18 @@ def _infer_file(
     live: Live | None,
     state_file: RegimesFile | None,
     chosen: dict[str, Any],
-    given: dict[str, Any],
+    parameters: dict[str, Any],
 ) -> None:
     """Find the regimes of a table's columns; print and write the results."""
-    outputs = [(given[name], shared.TABLES) for name in ("out", "forecast_out")]
-    shared.check_outputs(data, [*outputs, (given["report"], (".html",))])
+    outputs = [(parameters[name], shared.TABLES) for name in ("out", "forecast_out")]
+    shared.check_outputs(data, [*outputs, (parameters["report"], (".html",))])
     table = table_files.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
         raise click.UsageError(f"the first row of {data} must name the columns, but it has numbers")
-    columns = _columns(table.column_names, given["columns"], data)
+    columns = _columns(table.column_names, parameters["columns"], data)
     when = None
-    if given["time"] is not None:
-        when = table.column(_column(table.column_names, given["time"], data)).to_pylist()
+    if parameters["time"] is not None:
+        when = table.column(_column(table.column_names, parameters["time"], data)).to_pylist()
     values: Any = {name: table.column(name).to_pylist() for name in columns}
     values = values if len(columns) > 1 else values[columns[0]]
     with ProgressBar("learning") as bar:
@@ -199,15 +202,15 @@ def _infer_file(
             inferred = resume(live, values, **arguments)
         else:
             inferred = infer(
-                values, kind=given["kind"], above=given["above"], **chosen, **arguments
+                values, kind=parameters["kind"], above=parameters["above"], **chosen, **arguments
             )
     what = " and ".join(columns)
-    _print(inferred, what, given)
+    _print(inferred, what, parameters)
     with ProgressBar("comparing"):
-        _write(inferred, what, data.name, given)
+        _write(inferred, what, data.name, parameters)
     if state_file is not None:
         state_file.finish(inferred.live)
-    shared.echo_written(given["out"], given["forecast_out"], given["report"])
+    shared.echo_written(parameters["out"], parameters["forecast_out"], parameters["report"])
     if state_file is not None:
         shared.echo_written(state_file.path)
 
@@ -238,34 +241,34 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _print(inferred: Inferred, what: str, given: dict[str, Any]) -> None:
+def _print(inferred: Inferred, what: str, parameters: dict[str, Any]) -> None:
     if inferred.sequence.guess:
         echo(f"guessed: {what} holds {inferred.sequence.guess}", err=True)
     shared.echo_table(*regime_table(inferred))
     echo()
     for name, text in facts(inferred):
         echo(f"{name}: {text}")
-    if given["forecast"] is not None:
+    if parameters["forecast"] is not None:
         echo()
-        ahead = inferred.forecast(given["forecast"])
-        shared.echo_table(*forecast_table(ahead, inferred, given["level"]))
+        ahead = inferred.forecast(parameters["forecast"])
+        shared.echo_table(*forecast_table(ahead, inferred, parameters["level"]))
 
 
-def _write(inferred: Inferred, what: str, source: str, given: dict[str, Any]) -> None:
-    safe = given["safe_csv"]
-    if given["out"] is not None:
-        columns, name = inferred.columns(), given["time"] or "round"
+def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any]) -> None:
+    safe = parameters["safe_csv"]
+    if parameters["out"] is not None:
+        columns, name = inferred.columns(), parameters["time"] or "round"
         when = columns.pop("time", list(range(len(inferred.path))))
         if name in columns:
             raise click.UsageError(f"{name} is a column of the output, too: rename it")
-        number_tables.write_table(given["out"], {name: when, **columns}, safe=safe)
-    ahead = None if given["forecast"] is None else inferred.forecast(given["forecast"])
-    if ahead is not None and given["forecast_out"] is not None:
-        columns = forecast_columns(ahead, inferred, given["level"])
-        number_tables.write_table(given["forecast_out"], columns, safe=safe)
-    if given["report"] is not None:
+        number_tables.write_table(parameters["out"], {name: when, **columns}, safe=safe)
+    ahead = None if parameters["forecast"] is None else inferred.forecast(parameters["forecast"])
+    if ahead is not None and parameters["forecast_out"] is not None:
+        columns = forecast_columns(ahead, inferred, parameters["level"])
+        number_tables.write_table(parameters["forecast_out"], columns, safe=safe)
+    if parameters["report"] is not None:
         write_inferred(
-            given["report"],
+            parameters["report"],
             inferred,
             baselines(inferred.sequence),
             title=f"The regimes of {what}",
@@ -273,6 +276,6 @@ def _write(inferred: Inferred, what: str, source: str, given: dict[str, Any]) ->
             f"{len(inferred.parameters)} regimes. Models are learned online; the results "
             "of a round never use later rounds",
             ahead=ahead,
-            level=given["level"],
+            level=parameters["level"],
             **shared.provenance(),
         )

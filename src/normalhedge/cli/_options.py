@@ -167,30 +167,34 @@ def _mixture_option(name: str) -> Decorator:
     return click.option(flag, metavar=option.form, **more)
 
 
-def mixture_settings(given: Mapping[str, Any], names: Sequence[str] = MIXTURE) -> dict[str, Any]:
+def mixture_settings(
+    parameters: Mapping[str, Any], names: Sequence[str] = MIXTURE
+) -> dict[str, Any]:
     """Return the arguments of `Mixture` that options of the command line give."""
-    options = {name: given[name] for name in names}
-    options["loss"] = given["loss"] or ("l1" if given["classes"] else None)
+    options = {name: parameters[name] for name in names}
+    options["loss"] = parameters["loss"] or ("l1" if parameters["classes"] else None)
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
-def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def blend_words(
+    data: Path, hedger: str, parameters: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
     """Return the command that blends a panel by a hedger, and which options it leaves out."""
     automatic = is_automatic(hedger)
     path = str(data)
     words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
-    words += _spell_option("experts", given["columns"])
+    words += _spell_option("experts", parameters["columns"])
     left_out = []
     for name in (*PANEL, *MIXTURE):
-        option = _spell_option(name, given[name])
+        option = _spell_option(name, parameters[name])
         if option and automatic and name in MIXTURE[1:]:
             left_out.append(option[0])
         else:
             words += option
     if hedger != "auto":
         words += ["--hedger", hedger]
-    if not automatic and not _says_memory(hedger) and given["memory"] != MEMORY:
-        words += ["--memory", f"{given['memory']!r}"]
+    if not automatic and not _says_memory(hedger) and parameters["memory"] != MEMORY:
+        words += ["--memory", f"{parameters['memory']!r}"]
     return words, left_out
 
 

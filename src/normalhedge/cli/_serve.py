@@ -37,7 +37,7 @@ from normalhedge.cli._terminal import echo
               help="Write a line to stderr for each request.")  # fmt: skip
 @config_option
 @click.option("--check", is_flag=True, help="Check settings, database and port, then stop.")
-def command(config: Path | None, check: bool, **given: Any) -> None:  # noqa: FBT001
+def command(config: Path | None, check: bool, **parameters: Any) -> None:  # noqa: FBT001
     """Serve mixtures over HTTP, with a log that survives crashes.
 
     The server writes every request that changes a mixture to the log, on the disk, before it
@@ -48,10 +48,10 @@ def command(config: Path | None, check: bool, **given: Any) -> None:  # noqa: FB
         extras.require(module)
     from normalhedge.service import server, settings  # noqa: PLC0415 -- an extra
 
-    if given["token_file"] is not None:
-        given["token_file"] = str(given["token_file"])
-    given["allow_host"] = given["allow_host"] or None
-    configuration = settings.read_settings(config, **given)
+    if parameters["token_file"] is not None:
+        parameters["token_file"] = str(parameters["token_file"])
+    parameters["allow_host"] = parameters["allow_host"] or None
+    configuration = settings.read_settings(config, **parameters)
     if check:
         for sentence in server.check(configuration):
             echo(sentence)

@@ -68,10 +68,10 @@ def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
-def refuse_options(given: Mapping[str, Any], names: Iterable[str], purpose: str) -> None:
+def refuse_options(parameters: Mapping[str, Any], names: Iterable[str], purpose: str) -> None:
     """Refuse options that serve another purpose than this call."""
     for name in names:
-        if given[name] not in (None, False, (), 0):
+        if parameters[name] not in (None, False, (), 0):
             raise click.UsageError(f"--{name.replace('_', '-')} is for {purpose}")
 
 

@@ -239,12 +239,12 @@ def blend(
     """
     experts = None if experts is None else as_tuple(experts)
     part = whole or WholeTable()
-    given = Columns(
+    spec = Columns(
         target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part
     )
     table, back = to_arrow(frame)
     table, columns, labels, quantile_table = _prepare(
-        table, given, (level, quantiles), mixture, options
+        table, spec, (level, quantiles), mixture, options
     )
     lag = check_lag(lag, columns)
     continued, settings = mixture is not None, {}
@@ -255,7 +255,7 @@ def blend(
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
     check_loss(mixture.settings.loss, columns, quantile_table)
     panel = read_panel(table, columns)
-    if given.experts is None and columns.experts and labels is None and quantile_table is None:
+    if spec.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
     mixture = pool_mixture(mixture, columns, panel, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
@@ -303,7 +303,7 @@ def blend(
 
 def _prepare(
     table: Any,
-    given: Columns,
+    spec: Columns,
     levels: tuple[str | None, Quantiles],
     mixture: Mixture | None,
     options: Mapping[str, Any],
@@ -311,18 +311,18 @@ def _prepare(
     """Return a table with numbers where they are needed, its columns, labels and quantiles."""
     if not table.num_rows:  # its columns have no types by which roles could be guessed
         raise ValueError("the table has no rows")
-    table, remarks = with_numbers(table, given)
-    quantiles = recognise(table, given, *levels)
+    table, remarks = with_numbers(table, spec)
+    quantiles = recognise(table, spec, *levels)
     if quantiles is not None:
         quantiles.columns.notes += remarks
         return quantiles.table, quantiles.columns, None, quantiles
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
         of_labels = mixture.settings.loss.of_labels
-    labels = labels_of(table, given, of_labels=of_labels)
+    labels = labels_of(table, spec, of_labels=of_labels)
     if labels is not None:
         table = labels.encode(table)
-    columns = guess(table, given)
+    columns = guess(table, spec)
     columns.notes += remarks
     return table, columns, labels, None
 

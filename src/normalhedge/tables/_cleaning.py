@@ -45,14 +45,14 @@ PARTS = "_-. "
 """Characters between the parts of a name."""
 
 
-def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
+def with_numbers(table: Any, spec: Columns) -> tuple[Any, list[str]]:
     """Return a table in which columns of numbers with a few bad cells are numbers; and remarks.
 
     A column of text counts as numbers if it has the role of numbers, or if some of its cells have a
     decimal point, and nine in ten cells are numbers. Bad cells become missing values.
     """
-    numbers = {given.target, given.forecast, *(given.experts or ()), *given.classes}
-    others = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, "cutoff"}
+    numbers = {spec.target, spec.forecast, *(spec.experts or ()), *spec.classes}
+    others = {spec.time, spec.cutoff, spec.model, *spec.by, *TIMES, *SERIES, *MODELS, "cutoff"}
     remarks = []
     for name in _single(table):
         if not is_text(table.schema.field(name).type) or (name in others and name not in numbers):
@@ -156,7 +156,7 @@ class Labels:
         return table
 
 
-def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
+def labels_of(table: Any, spec: Columns, *, of_labels: bool) -> Labels | None:
     """Return the labels of a table whose target is text; None if it has none.
 
     With class probabilities, the labels are the names of their columns, without the common parts:
@@ -164,22 +164,22 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     of the target and of the experts.
     """
     names = _single(table)
-    target = given.target or next((name for name in TARGETS if name in names), None)
+    target = spec.target or next((name for name in TARGETS if name in names), None)
     if target is None or target not in names:
         return None
     kind = table.schema.field(target).type
-    unknown = of_labels and not given.classes and is_empty(kind)  # of labels, if experts are
+    unknown = of_labels and not spec.classes and is_empty(kind)  # of labels, if experts are
     if not is_text(kind) and not unknown:
         return None
     words = set(filter(None, encode(table[target])[0]))
-    if given.classes:
-        named = (list(given.classes), _short(given.classes, PARTS), _short(given.classes))
+    if spec.classes:
+        named = (list(spec.classes), _short(spec.classes, PARTS), _short(spec.classes))
         labels = next((names for names in named if words <= set(names)), named[1])
         return Labels({label: k for k, label in enumerate(labels)}, [target])
     if not of_labels:
         return None
-    roles = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, target}
-    wanted = [given.forecast] if given.forecast else list(given.experts or ())
+    roles = {spec.time, spec.cutoff, spec.model, *spec.by, *TIMES, *SERIES, *MODELS, target}
+    wanted = [spec.forecast] if spec.forecast else list(spec.experts or ())
     columns = wanted or [
         name for name in names if name not in roles and is_text(table.schema.field(name).type)
     ]

@@ -147,7 +147,7 @@ def test_the_score_of_quantiles() -> None:
     quantiles = np.sort(rng.normal(size=(30, 3, 1)), axis=1)
     parts = rows.__class__(
         rows.models, quantiles, quantiles[:, :, 0], rows.outcomes, rows.items, rows.rounds,
-        rows.times, rows.dated, rows.series, rows.steps, rows.given,
+        rows.times, rows.dated, rows.series, rows.steps, rows.places,
     )  # fmt: skip
     errors = Scores(parts, result.mixture.settings.loss, levels).overall()
     total = 0.0

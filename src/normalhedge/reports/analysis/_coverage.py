@@ -104,14 +104,14 @@ class CoverageReview:
     wis: float  # the weighted interval score, with the forecast of the blend as the median
 
 
-def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> CoverageReview | None:
+def coverage(rows: BlendedRows, bands: IntervalBands, middle: int = 0) -> CoverageReview | None:
     """Return the coverage of intervals; None if no row has intervals and an outcome."""
-    known = rows.settled & ~np.isnan(given.lower).any(axis=0) & ~np.isnan(given.upper).any(axis=0)
+    known = rows.settled & ~np.isnan(bands.lower).any(axis=0) & ~np.isnan(bands.upper).any(axis=0)
     order = np.flatnonzero(known)
     if not len(order):
         return None
     order = order[np.argsort(rows.rounds[order], kind="stable")]
-    used, outcomes = given.at(order), rows.outcomes[order]
+    used, outcomes = bands.at(order), rows.outcomes[order]
     inside = (used.lower <= outcomes) & (outcomes <= used.upper)
     width = used.upper - used.lower
     count = max(min(STRETCHES, len(order) // FEWEST), 1)

@@ -89,7 +89,7 @@ def review(
     frame = to_arrow(blend.frame)[0]
     intervals = bands(lower, upper, frame.num_rows) or bands_in(frame)
     if intervals is not None:
-        intervals = intervals.at(rows.given)
+        intervals = intervals.at(rows.places)
     elif scores.levels is not None:
         intervals = bands_of_quantiles(rows.values, scores.levels)
     return Review(

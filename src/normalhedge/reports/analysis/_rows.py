@@ -51,7 +51,7 @@ class BlendedRows:
     dated: bool
     series: Grouping  # the rows by series
     steps: Grouping | None  # the rows by steps ahead; None if there is one step only
-    given: np.ndarray  # the place of each row in the frame of the blend
+    places: np.ndarray  # the place of each row in the frame of the blend
 
     @property
     def settled(self) -> np.ndarray:
@@ -73,31 +73,31 @@ def rows_of(blend: Blend) -> BlendedRows:
     arrays = rounds.forecasts, rounds.values, rounds.outcomes, rounds.items, rounds.row_of, numbers
     forecasts, values, outcomes, items, row, numbers = (array[place] for array in arrays)
     every = np.sort(np.concatenate([row, np.array(list(rounds.again), dtype=row.dtype)]))
-    given = np.searchsorted(every, row)
-    times, dated = _times(blend, given, rounds.base + numbers)
+    places = np.searchsorted(every, row)
+    times, dated = _times(blend, places, rounds.base + numbers)
     series, steps = _series(mixture.items, items, ahead=blend.columns.cutoff is not None)
     return BlendedRows(
         list(mixture.names[plain:]), forecasts[:, :, plain:], values[:, :parts], outcomes, items,
-        numbers, times, dated, series, steps, given,
+        numbers, times, dated, series, steps, places,
     )  # fmt: skip
 
 
-def _times(blend: Blend, given: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, bool]:
+def _times(blend: Blend, places: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return the time of each row, and whether it is a date; without times, the round's number."""
     name = blend.columns.time
     table: Any = to_arrow(blend.frame)[0]
-    if name is None or name not in table.column_names or not len(given):
+    if name is None or name not in table.column_names or not len(places):
         return numbers, False
     pa = extras.require("pyarrow")
     column = table[name].combine_chunks()
     dates = as_dates(column, name)
     if dates is not None:
-        return dates[given], True
+        return dates[places], True
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return column.to_numpy(zero_copy_only=False)[given], False
+        return column.to_numpy(zero_copy_only=False)[places], False
     words = np.array(column.cast(pa.string()).to_pylist(), dtype=object)
-    return words[given], False
+    return words[places], False
 
 
 def _series(

@@ -45,7 +45,7 @@ class SeriesTrack:
     each: int  # the number of rows of a point of ``whole``
 
 
-def tracks(rows: BlendedRows, given: IntervalBands | None, middle: int = 0) -> list[SeriesTrack]:
+def tracks(rows: BlendedRows, bands: IntervalBands | None, middle: int = 0) -> list[SeriesTrack]:
     """Return the tracks of the series with the largest outcomes, the largest first.
 
     Of forecasts several steps ahead, the ones with the fewest steps are taken.
@@ -53,10 +53,10 @@ def tracks(rows: BlendedRows, given: IntervalBands | None, middle: int = 0) -> l
     codes, count = rows.series.codes, len(rows.series.labels)
     size = np.bincount(codes, np.nan_to_num(np.abs(rows.outcomes)), count)
     chosen = np.argsort(-size, kind="stable")[:MOST]
-    return [_track(rows, given, middle, int(k)) for k in chosen]
+    return [_track(rows, bands, middle, int(k)) for k in chosen]
 
 
-def _track(rows: BlendedRows, given: IntervalBands | None, middle: int, series: int) -> SeriesTrack:
+def _track(rows: BlendedRows, bands: IntervalBands | None, middle: int, series: int) -> SeriesTrack:
     place = np.flatnonzero(rows.series.codes == series)
     if rows.steps is not None:
         step = rows.steps.codes[place]
@@ -66,11 +66,11 @@ def _track(rows: BlendedRows, given: IntervalBands | None, middle: int, series: 
     awake = rows.awake_in(place)
     with np.errstate(divide="ignore", invalid="ignore"):
         plain = np.where(awake, forecasts, 0.0).sum(axis=1) / awake.sum(axis=1)
-    if given is not None:
-        keep = np.unique(np.linspace(0, len(given.levels) - 1, BAND_LEVELS).round().astype(int))
-        given = IntervalBands(given.levels[keep], *(side[keep][:, place] for side in given[1:]))
+    if bands is not None:
+        keep = np.unique(np.linspace(0, len(bands.levels) - 1, BAND_LEVELS).round().astype(int))
+        bands = IntervalBands(bands.levels[keep], *(side[keep][:, place] for side in bands[1:]))
     every = SeriesCurves(
-        rows.times[place], rows.outcomes[place], rows.values[place, middle], plain, given
+        rows.times[place], rows.outcomes[place], rows.values[place, middle], plain, bands
     )
     last = every.at(np.arange(len(place))[-DETAIL:])
     whole, each = (None, 1) if len(place) <= DETAIL else _thin(every)

@@ -50,7 +50,7 @@ Quantiles = Mapping[str, float] | Sequence[str] | None
 
 
 def recognise(
-    table: Any, given: Columns, level: str | None = None, quantiles: Quantiles = None
+    table: Any, spec: Columns, level: str | None = None, quantiles: Quantiles = None
 ) -> QuantileTable | None:
     """Return the quantile forecasts of a table; None if it has none."""
     quantiles = quantiles or None
@@ -58,20 +58,20 @@ def recognise(
     if len(set(names)) < len(names):
         return None  # `guess` says which column is there twice
     _check_names(names, level, quantiles)
-    if given.classes and quantiles is None and level is None:
+    if spec.classes and quantiles is None and level is None:
         return None
-    model = given.model
-    if model is None and (given.experts is None or level is not None):
+    model = spec.model
+    if model is None and (spec.experts is None or level is not None):
         model = next((name for name in MODELS if name in names), None)
     if model is None:
-        return _without_models(table, given, level, quantiles)
-    given = replace(given, model=model)
+        return _without_models(table, spec, level, quantiles)
+    spec = replace(spec, model=model)
     if level is None and quantiles is None:
-        level = _column_of_levels(table, given)
+        level = _column_of_levels(table, spec)
     if level is not None:
-        return _read_long(table, _with_hub_dates(table, given), level)
-    columns = _level_columns(table, given, quantiles)
-    return _read_wide(table, _with_hub_dates(table, given), columns) if columns else None
+        return _read_long(table, _with_hub_dates(table, spec), level)
+    columns = _level_columns(table, spec, quantiles)
+    return _read_wide(table, _with_hub_dates(table, spec), columns) if columns else None
 
 
 def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) -> None:
@@ -85,16 +85,16 @@ def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) 
 
 
 def _without_models(
-    table: Any, given: Columns, level: str | None, quantiles: Quantiles
+    table: Any, spec: Columns, level: str | None, quantiles: Quantiles
 ) -> QuantileTable | None:
     """Read a table without a column of models; None if it has no quantiles."""
     if level is not None:
         raise ValueError("level needs a long table, with a column of models: name it with model")
     if isinstance(quantiles, Mapping):
         raise TypeError("quantiles with levels need a column of models: name it with model")
-    quantile_table = _read_intervals(table, given, quantiles)
-    if quantile_table is None and given.experts is None:
-        alone = _level_columns(table, given, None)
+    quantile_table = _read_intervals(table, spec, quantiles)
+    if quantile_table is None and spec.experts is None:
+        alone = _level_columns(table, spec, None)
         if any(x < 0.5 for x in alone.values()) and any(x > 0.5 for x in alone.values()):
             few = ", ".join(list(alone)[:3])
             raise ValueError(
@@ -104,15 +104,15 @@ def _without_models(
     return quantile_table
 
 
-def _column_of_levels(table: Any, given: Columns) -> str | None:
+def _column_of_levels(table: Any, spec: Columns) -> str | None:
     """Return the column of levels of a long table, by its name; None without one."""
-    taken = {given.target, given.time, given.cutoff, given.forecast, given.model}
+    taken = {spec.target, spec.time, spec.cutoff, spec.forecast, spec.model}
     for name in LEVELS:
         if name not in table.column_names or name in taken:
             continue
         # Levels of regions, quarters and other words and numbers may have such a name, too.
         unsure = name == "q" or (name == "level" and not is_number(table[name].type))
-        if (unsure or name in given.by) and not _holds_levels(table[name]):
+        if (unsure or name in spec.by) and not _holds_levels(table[name]):
             continue
         return name
     return None
@@ -126,14 +126,14 @@ def _holds_levels(column: Any) -> bool:
     return True
 
 
-def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str, float]:
+def _level_columns(table: Any, spec: Columns, quantiles: Quantiles) -> dict[str, float]:
     """Return the columns of quantiles of a wide table with a column of models, with levels."""
-    if quantiles is None and given.forecast is not None:
+    if quantiles is None and spec.forecast is not None:
         return {}
     if isinstance(quantiles, Mapping):
         columns = {str(name): float(level) for name, level in quantiles.items()}
     else:
-        taken = {given.target, given.time, given.cutoff, given.model, *given.by}
+        taken = {spec.target, spec.time, spec.cutoff, spec.model, *spec.by}
         names = quantiles or [
             name
             for name in table.column_names
@@ -158,22 +158,22 @@ def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str
     return columns
 
 
-def _with_hub_dates(table: Any, given: Columns) -> Columns:
+def _with_hub_dates(table: Any, spec: Columns) -> Columns:
     """Return the roles with the two dates of a forecast hub, if there are such columns."""
     made = next((name for name in MADE if name in table.column_names), None)
-    if given.time is not None or given.cutoff is not None or made is None:
-        return given
+    if spec.time is not None or spec.cutoff is not None or made is None:
+        return spec
     if FOR not in table.column_names:
-        return given
+        return spec
     notes = [f"forecasts made at: {made}", f"time: {FOR}"]
-    return replace(given, time=FOR, cutoff=made, notes=[*given.notes, *notes])
+    return replace(spec, time=FOR, cutoff=made, notes=[*spec.notes, *notes])
 
 
-def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
+def _read_long(table: Any, spec: Columns, level: str) -> QuantileTable:
     """Read a table with a row for each model, time and level."""
     pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
     notes = [f"levels in: {level}"]
-    if "output_type" in table.column_names and "output_type" not in given.by:
+    if "output_type" in table.column_names and "output_type" not in spec.by:
         kept = pc.equal(words(table["output_type"]), "quantile")
         left = table.num_rows - int(pc.sum(kept).as_py() or 0)
         if left == table.num_rows:
@@ -183,14 +183,14 @@ def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
             notes.append(f"{left:,} rows of another output_type left out")
     if not table.num_rows:
         raise ValueError("the table has no rows")
-    columns = guess(table, given)
-    columns.notes[:0] = [*given.notes, *notes]
+    columns = guess(table, spec)
+    columns.notes[:0] = [*spec.notes, *notes]
     if level in columns.by:
         raise ValueError(f"column {level} holds levels: it cannot name a series, too")
     given_levels = read_levels(table[level], level)
     levels, place = np.unique(given_levels, return_inverse=True)
-    if given.whole.levels is not None:
-        levels = np.array(given.whole.levels)
+    if spec.whole.levels is not None:
+        levels = np.array(spec.whole.levels)
         place = np.searchsorted(levels, given_levels)
     keys = [*columns.index, str(columns.model)]
     _, group = named_items(table, keys)
@@ -212,7 +212,7 @@ def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
     return QuantileTable(base, columns, check_levels(levels.tolist()), numbers, "long", level)
 
 
-def _read_wide(table: Any, given: Columns, names: Mapping[str, float]) -> QuantileTable:
+def _read_wide(table: Any, spec: Columns, names: Mapping[str, float]) -> QuantileTable:
     """Read a table with a row for each model and time, and a column for each level."""
     pa = extras.require("pyarrow")
     levels = check_levels(list(names.values()))
@@ -223,22 +223,22 @@ def _read_wide(table: Any, given: Columns, names: Mapping[str, float]) -> Quanti
     base = table.drop_columns(list(names))
     forecast = free_name("forecast", base)
     base = base.append_column(forecast, pa.array(rows))
-    columns = guess(base, replace(given, forecast=forecast))
+    columns = guess(base, replace(spec, forecast=forecast))
     shown = [f"{name} is level {level:g}" for name, level in list(names.items())[:3]]
     more = ", ..." if len(names) > 3 else ""
-    columns.notes[:0] = [*given.notes, f"quantiles: {', '.join(shown)}{more}"]
+    columns.notes[:0] = [*spec.notes, f"quantiles: {', '.join(shown)}{more}"]
     return QuantileTable(base, columns, levels, numbers, "wide", names=dict(names))
 
 
 def _read_intervals(
-    table: Any, given: Columns, quantiles: Sequence[str] | None
+    table: Any, spec: Columns, quantiles: Sequence[str] | None
 ) -> QuantileTable | None:
     """Read a table with columns ``gam``, ``gam-lo-90``, ... for each model; None without them.
 
     Libraries of Nixtla write such tables. A model without intervals forecasts the median alone.
     """
     pa = extras.require("pyarrow")
-    named = _columns_of_models(table, given, quantiles)
+    named = _columns_of_models(table, spec, quantiles)
     if not named:
         return None
     models = list(dict.fromkeys(model for model, _ in named.values()))
@@ -247,9 +247,9 @@ def _read_intervals(
         if model not in base.column_names:
             base = base.append_column(model, pa.array(np.full(table.num_rows, np.nan)))
     experts = None
-    if given.experts is not None:
-        experts = tuple(dict.fromkeys(named.get(name, (name, 0.0))[0] for name in given.experts))
-    columns = guess(base, replace(given, experts=experts))
+    if spec.experts is not None:
+        experts = tuple(dict.fromkeys(named.get(name, (name, 0.0))[0] for name in spec.experts))
+    columns = guess(base, replace(spec, experts=experts))
     by_model = _columns_by_level([str(name) for name in columns.experts or ()], named, table)
     levels = check_levels(sorted({level for names in by_model.values() for level in names}))
     rows = table.num_rows
@@ -284,12 +284,12 @@ def _columns_by_level(
 
 
 def _columns_of_models(
-    table: Any, given: Columns, quantiles: Sequence[str] | None
+    table: Any, spec: Columns, quantiles: Sequence[str] | None
 ) -> dict[str, tuple[str, float]]:
     """Return the columns whose names say a model and a level."""
     names = quantiles
     if names is None:
-        taken = {given.target, given.time, given.cutoff, *given.by}
+        taken = {spec.target, spec.time, spec.cutoff, *spec.by}
         free = [name for name in table.column_names if name not in taken]
         names = [name for name in free if may_hold_numbers(table.schema.field(name).type)]
     parts_of = {name: model_and_level(name) for name in names}
