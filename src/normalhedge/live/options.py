@@ -90,7 +90,9 @@ def documented(settings: Any) -> Callable[[C], C]:
 
     def change(cls: C) -> C:
         if cls.__doc__ is not None:  # there is none with python -OO
-            cls.__doc__ = cls.__doc__.replace(f"    {HERE}\n", _entries(settings))
+            # Python 3.13 takes the indentation away when it compiles; older ones do not.
+            doc = inspect.cleandoc(cls.__doc__)
+            cls.__doc__ = doc.replace(f"{HERE}\n", _entries(settings))
         return cls
 
     return change
@@ -112,4 +114,4 @@ def _entries(settings: Any) -> str:
     for name, part in options(settings).items():
         body = textwrap.fill(part.metadata["text"], 92)
         text += f"{name}\n{textwrap.indent(body, '    ')}\n"
-    return textwrap.indent(text, "    ")
+    return text
