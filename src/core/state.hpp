@@ -146,7 +146,7 @@ public:
         }
         set_feature_room(room);
         State larger_state(shape, room);
-        for (size_t f = 0; f < field_count; ++f) copy_field(f, larger_state, nullptr, 0);
+        for (size_t f = 0; f < field_count; ++f) copy_field(f, larger_state, nullptr);
         return larger_state;
     }
 
@@ -160,7 +160,7 @@ public:
         set_feature_room(room);
         State fewer(shape, room);
         for (size_t f = 0; f < field_count; ++f)
-            copy_field(f, fewer, places.data(), places.size());
+            copy_field(f, fewer, places.data());
         return fewer;
     }
 
@@ -247,13 +247,14 @@ private:
     }
 
     // Copy the lines that both states have.
-    void copy_field(size_t f, State& to, const std::int32_t* places, size_t) const {
+    void copy_field(size_t f, State& to, const std::int32_t* places) const {
         const Field& field = state_fields[f];
         Shape both = to.shape_;
         for (size_t axis = 0; axis < both.extents.size(); ++axis)
             both.extents[axis] = std::min(both.extents[axis], shape_.extents[axis]);
         // A correction whose features were given up, or come back, begins anew.
-        if (places && to.shape_[Axis::features] > shape_[Axis::features]) both[Axis::features] = std::min<size_t>(both[Axis::features], common_features);
+        if (places && to.shape_[Axis::features] > shape_[Axis::features])
+            both[Axis::features] = std::min(both[Axis::features], common_features);
         const Axis last = field.axes[field.dimensions - 1];
         to.each_line(f, both, [&](const std::array<size_t, 4>& index, size_t, size_t n) {
             std::array<size_t, 4> from = index;

@@ -2,7 +2,7 @@
 
 There are three kinds: Theorem 1 of the paper; the bound of discounted Hedge; and certificates, the
 smallest average potential that one round cannot exceed, for any c. Certificates are found in
-floating point (`certify`) and proved with exact enclosures (`prove`). `certificates.check_proof`
+floating point (`certify`) and proved with exact enclosures (`prove`). `guarantees.check_proof`
 checks a proof; it is a stand-alone program.
 """
 
