@@ -1,7 +1,8 @@
-"""Panels of real forecasters: European Covid deaths, CDC's FluSight, and Trump's approval.
+"""Panels of real forecasters: teams, pollsters, weather models and price models.
 
-The files of the two hubs are not part of this project (see DATA). A hub's own models are left out:
-they are what to compare with. Outcomes become known by date, not by a number of rows:
+The files of the hubs, of the weather models and of the prices are not part of this project (see
+DATA). A hub's own models are left out: they are what to compare with. Outcomes become known by
+date, not by a number of rows:
 
 - EU deaths: a forecast h weeks ahead is made in the week that ends 7 h days before its target, and
   the outcome counts from the forecasts made in the target's week on.
@@ -151,9 +152,34 @@ def trump_approval() -> pd.DataFrame:
     return days.rename(columns={"ordinal_date": "time"})
 
 
+def stations() -> pd.DataFrame:
+    """Return 48-hour temperature forecasts of eight weather models at 749 stations."""
+    return _as_float(pd.read_parquet(DATA / "weather_temperature_stations.parquet"))
+
+
+def innsbruck() -> pd.DataFrame:
+    """Return 24-hour temperature forecasts of the eleven members of an ensemble for Innsbruck."""
+    days = pd.read_parquet(DATA / "weather_temperature_innsbruck.parquet")
+    return _as_float(days.rename(columns={"valid": "time"}))
+
+
+def prices(country: str) -> pd.DataFrame:
+    """Return day-ahead electricity prices of eight models; the hours of a day are the series."""
+    return _as_float(pd.read_parquet(DATA / f"electricity_price_{country}.parquet"))
+
+
+def _as_float(frame: pd.DataFrame) -> pd.DataFrame:
+    singles = frame.select_dtypes("float32").columns
+    return frame.astype(dict.fromkeys(singles, float))
+
+
 READERS: dict[str, dict[int, Callable[[], pd.DataFrame]]] = {
     "eu-deaths": {horizon: partial(eu_deaths, horizon) for horizon in (1, 2, 3, 4)},
     "flusight": {horizon: partial(flusight, horizon) for horizon in (0, 1, 2, 3)},
     "trump-approval": {1: trump_approval},
+    "stations": {2: stations},
+    "innsbruck": {1: innsbruck},
+    "prices-be": {1: partial(prices, "BE")},
+    "prices-de": {1: partial(prices, "DE")},
 }
 """The panels of each source, by their horizon."""

@@ -3,7 +3,9 @@
 from zlib import crc32
 
 SALT = 3
-DECREED = frozenset({"eu-deaths", "flusight", "trump-approval"})
+DECREED = frozenset(
+    {"eu-deaths", "flusight", "trump-approval", "stations", "innsbruck", "prices-be", "prices-de"}
+)
 KINDS = ("develop", "judge")
 
 

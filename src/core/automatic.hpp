@@ -37,7 +37,7 @@
 #pragma once
 
 #include "cautious.hpp"
-#include "corrections.hpp"
+#include "correcting.hpp"
 #include "guard.hpp"
 #include "insurance.hpp"
 #include "meta_level.hpp"
@@ -86,9 +86,6 @@ struct Part {
     size_t size;
 };
 
-// Components whose forecasts differ by less than this, relative to the largest of the experts, tie.
-constexpr double alike = 1e-13;
-
 class Automatic final : public Hedger {
 public:
     // The plain components come first.
@@ -99,7 +96,7 @@ public:
           guards_(guards),
           alpha_(alpha),
           trust_(trust),
-          target_(target) {
+          corrector_(target, components_[0].recipe) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -123,22 +120,24 @@ public:
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
         choice_total_ = totals_;
-        if (corrects()) totals_ += Choice::size(most_chosen()) + 3;
+        if (!corrects()) return;
+        totals_ += Corrector::size;
+        const size_t alone = first_way() + most();
+        corrector_.place({followed, base(), first_way() + median_, followed + 2, followed + 2 + correction_count, alone,
+                          alone + correction_count},
+                         choice_total_);
     }
+    Automatic(const Automatic&) = delete;  // the corrector refers to a component
+    Automatic& operator=(const Automatic&) = delete;
 
-    bool corrects() const { return target_ > 0.0; }
-
-    // Solve the equations of all corrections of a game: after experts left, too.
-    static void solve_all(const Game& game) {
-        for (size_t k = 0; k < correction_count; ++k) game.stacks.of(k).solve();
-    }
+    bool corrects() const { return corrector_.on(); }
 
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
 
     // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
-    size_t value_count() const { return 1 + first_way() + most() + (corrects() ? correction_count : 0); }
+    size_t value_count() const { return 1 + first_way() + most() + (corrects() ? correction_count + 2 : 0); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -169,7 +168,9 @@ public:
             {"insured_clocks", false, insured + 2 * count, count},
             {"insured_losses", false, insured + 3 * count, count},
             {"insured_excess", false, insured + 4 * count, 1},
-            {"corrections", false, choice_total_, corrects() ? most_chosen() : 0},
+            {"corrections", false, choice_total_, corrects() ? Members::most : 0},
+            {"steady", false, choice_total_ + Corrector::size - 3, corrects() ? size_t{3} : 0},
+            {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, corrects() ? size_t{1} : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
             {"largest_difference", true, item.largest_difference(), 1},
         };
@@ -193,8 +194,8 @@ public:
                 components_[c].hedger->weigh(columns(game, c, k));
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
-        weigh_insurance(insurance(game, true));
-        if (corrects()) correction_choice(game, true).weigh();
+        weigh_insurance(game);
+        if (corrects()) corrector_.weigh(game, true);
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -203,7 +204,7 @@ public:
     // of an item alone, where there are `several`.
     template <class GameOf>
     void predict(const GameOf& game_of, bool several, const Rows& rows, std::int64_t number,
-                 double* played, const Sums& sums, double* items) const {
+                 double* played, const Sums& sums, double* items, const Cells& cells) const {
         const size_t n = rows.n;
         Scratch room(10 * n + rows.classes * n);
         double* rated = room.data();
@@ -214,6 +215,7 @@ public:
         double* tamed = rated + 10 * n;
         Scratch above(2 * most() + most_insured());
         const Game shared = game_of(0);
+        if (corrects()) corrector_.note_contexts(shared, several, rows);
         fill(seen, n, 0.0);
         for (size_t j = 0; j < rows.count; ++j) {
             const Awake awake = rate_experts(rows.row(j), rows.confidence, rated);
@@ -237,7 +239,10 @@ public:
             if (several) make_alike(forecasts, rated, 0, 2, say);
             say_base(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
-            if (corrects()) say_corrections(shared, alone, several, rows.items[j], forecasts, rated, items, say);
+            if (corrects())
+                corrector_.say(shared, alone, several, forecasts, rated, track_of(items, rows.items[j]),
+                               seen_of(items, rows.items[j]), rows.cells ? rows.cells + j * most_contexts : nullptr,
+                               cells, say.data);
             say_blend(levels, say, rows.value(j));
             if (of_levels()) sort_levels(rows.value(j), rows.classes, 1);
             add_played(shared, alone, levels, awake, rated, heard, weights);
@@ -248,7 +253,7 @@ public:
 
     // Learn from the rows whose outcome is known.
     template <class GameOf>
-    void settle(const GameOf& game_of, bool several, const Rows& rows, double late, double* items,
+    void settle(const GameOf& game_of, bool several, const Rows& rows, double late, double* items, const Cells& cells,
                 double* totals) const {
         const size_t n = rows.n;
         Scratch room(3 * n + rows.classes * n);
@@ -261,12 +266,16 @@ public:
             sane.ratings = ratings.data();
         }
         const Game shared = game_of(0);
+        const auto correct = [&](bool both) {
+            const auto track = [&](std::int32_t item) -> Track& { return track_of(items, item); };
+            if (corrects()) corrector_.learn(shared, game_of, both, sane, late, track, cells);
+        };
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
-            if (corrects()) learn_corrections(shared, game_of, false, sane, late, items);
+            correct(false);
             insure(shared, sane, late, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
-            if (several && corrects()) correction_choice(shared, true).weigh();
+            if (several && corrects()) corrector_.weigh(shared, true);
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -278,7 +287,7 @@ public:
         const Level two = choice(shared);
         judge(two, sane, 0, base(), late, items + item_layout().usual_choice());
         weigh_choice(two);
-        if (corrects()) learn_corrections(shared, game_of, true, sane, late, items);
+        correct(true);
         insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
     }
@@ -294,20 +303,18 @@ private:
     }
 
     // Places of the forecasts of a row, after the blend: the two meta levels, the forecast that is followed,
-    // its base and the corrections of the base, the ways, and the corrections that are of the item alone.
+    // its base, the corrections of the base, the corrections of contexts, the ways, the corrections of the item
+    // alone, and the base plus its mean and its last error.
     // Without corrections the base itself is followed.
     static constexpr size_t common_level = 0;
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
     size_t base() const { return corrects() ? followed + 1 : followed; }
-    size_t first_correction(bool alone) const { return alone ? first_way() + most() : followed + 2; }
-    size_t between() const { return corrects() ? 1 + correction_count : 0; }  // followed and the ways
+    size_t between() const { return corrects() ? 1 + correction_count + most_contexts : 0; }  // followed and the ways
     size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
-    static constexpr double widest_correction = 3.0;  // in usual errors
-    static constexpr double trust_in_base = 0.65;     // the prior of the base in the choice
 
     // The rises of rows are of order one; where they cancel, the rest is rounding.
     static constexpr double negligible_rise = 1e-9;
@@ -369,14 +376,6 @@ private:
         return 1 + between() + ways + (corrects() && ways > components_.size() ? correction_count : 0);
     }
     size_t most_insured() const { return insured_count(most()); }
-    size_t most_chosen() const { return 1 + 2 * correction_count; }
-    Choice correction_choice(const Game& game, bool several) const {
-        return {game.columns.totals + choice_total_, 1 + (several ? 2 : 1) * correction_count, most_chosen()};
-    }
-    // How many rounds are pending usually: a discounted mean, and its weight; then the number of rounds.
-    double* lateness(const Game& game) const {
-        return game.columns.totals + choice_total_ + Choice::size(most_chosen());
-    }
     Track& track_of(double* items, std::int32_t item) const {
         return *reinterpret_cast<Track*>(items + static_cast<size_t>(item) * item_size() + item_layout().track());
     }
@@ -437,15 +436,20 @@ private:
     void weigh_upper(const Level& level) const {
         level.weigh([&](size_t k) { return prior(k); });
     }
-    // The prior of the insurance: of the meta level, and of each component.
-    double share_insured(size_t k) const {
+    // The prior of the insurance: of the meta level, of corrections, and of each component. A context that was never
+    // seen has no correction.
+    double share_insured(size_t k, size_t contexts) const {
         if (k == 0) return trust_;
-        if (k <= between() || k > between() + most()) return (1.0 - trust_) * prior_of_correction;
+        if (k <= between() || k > between() + most())
+            return is_unseen(k, contexts) ? 0.0 : (1.0 - trust_) * prior_of_correction;
         return (1.0 - trust_) * prior(k - 1 - between());
     }
+    bool is_unseen(size_t k, size_t contexts) const { return k <= between() && k + most_contexts > between() + contexts; }
     static constexpr double prior_of_correction = 0.05;  // of the base, too
-    void weigh_insurance(const Insurance& insured) const {
-        insured.weigh([&](size_t k) { return share_insured(k); });
+    size_t contexts_of(const Game& game) const { return corrects() ? corrector_.members(game, true).contexts : 0; }
+    void weigh_insurance(const Game& game) const {
+        const size_t contexts = contexts_of(game);
+        insurance(game, true).weigh([&](size_t k) { return share_insured(k, contexts); });
     }
 
     static void count_infinite(const Forecasts& forecasts, const Sums& sums) {
@@ -714,6 +718,7 @@ private:
     // Update the insurance, and write the weights of the experts anew.
     void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
         const Insurance insured = insurance(game, count > components_.size());
+        const size_t contexts = contexts_of(game);
         Scratch room(3 * insured.count);
         double* leads = room.data();
         double* rises = leads + insured.count;
@@ -740,206 +745,11 @@ private:
         for (size_t k = 0; k < insured.count; ++k) {
             rises[k] /= known;
             insured.losses[k] += losses[k] / known;
-            if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
+            if (std::fabs(rises[k]) < negligible_rise || share_insured(k, contexts) == 0.0) rises[k] = 0.0;
         }
-        insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k); });
-        weigh_insurance(insurance(game, true));
+        insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k, contexts); });
+        weigh_insurance(game);
         write_weights(game, count);
-    }
-
-    // Write the corrections of the base, and their mean by the choice, which is followed.
-    void say_corrections(const Game& shared, const Game& alone, bool several, std::int32_t item,
-                         const Forecasts& forecasts, const double* rated, double* items, const Say& say) const {
-        const Track& track = track_of(items, item);
-        const Seen& seen = seen_of(items, item);
-        const double* x = forecasts.of_class(0);
-        double low = -infinity;
-        if (seen.count >= enough && seen.low >= 0.0) {
-            low = 0.0;
-            for (size_t i = 0; i < forecasts.n; ++i) low = rated[i] > 0.0 && x[i] < 0.0 ? -infinity : low;
-        }
-        Scratch room(2 * shared.stacks.features + 2 * most_chosen());
-        double* z = room.data();
-        double* projected = z + shared.stacks.features;
-        double* weights = projected + shared.stacks.features;
-        double* chosen = weights + most_chosen();
-        const double start = say.data[base()];
-        const size_t games = several ? 2 : 1;
-        chosen[0] = start;
-        for (size_t k = 0; k < correction_count; ++k) {
-            const Correction& correction = corrections[k];
-            const bool usable = has_base(correction, rated, forecasts.n);
-            const double from = correction.of_median && usable ? say.data[first_way() + median_] : start;
-            const double error = track.error(correction.of_median);
-            const bool ready = usable && error > tiny;
-            if (ready) write_features(correction, forecasts, rated, from, track, shared.stacks.features, z);
-            for (size_t g = 0; g < games; ++g) {
-                const Game& game = g ? alone : shared;
-                double value = from;
-                if (ready) {
-                    const Equations equations = game.stacks.of(k);
-                    double shift = equations.value(z);
-                    if (correction.cautious)
-                        shift /= 1.0 + (1.0 + *lateness(game)) * equations.leverage(z, projected);
-                    value = larger(from + error * within(shift, -widest_correction, widest_correction), low);
-                }
-                if (std::fabs(value - start) <= alike * std::fabs(start)) value = start;
-                say.data[first_correction(g == 1) + k] = value;
-                chosen[1 + g * correction_count + k] = value;
-            }
-        }
-        const size_t count = 1 + games * correction_count;
-        write_choice(shared, alone, several, weights);
-        double value = 0.0;
-        for (size_t k = 0; k < count; ++k) value += weights[k] * (chosen[k] - start);
-        say.data[followed] = start + value;
-    }
-
-    // With two forecasts the median is not robust: it jumps when one of three experts sleeps.
-    static bool has_base(const Correction& correction, const double* rated, size_t n) {
-        size_t awake = 0;
-        for (size_t i = 0; correction.of_median && i < n; ++i) awake += rated[i] > 0.0 ? 1 : 0;
-        return !correction.of_median || awake > 2;
-    }
-
-    static double prior_of_choice(size_t k, size_t count) {
-        return k == 0 ? trust_in_base : (1.0 - trust_in_base) / static_cast<double>(count - 1);
-    }
-
-    // Write the weights of the base and of its corrections.
-    void write_choice(const Game& shared, const Game& alone, bool several, double* weights) const {
-        const Choice common = correction_choice(shared, several);
-        const size_t count = common.count;
-        for (size_t k = 0; k < count; ++k)
-            weights[k] = prior_of_choice(k, count) * (common.evidence[0] > 0.0 ? common.evidence[k] : 1.0);
-        normalise(weights, count);
-        if (!several) return;
-        const Choice own = correction_choice(alone, true);
-        for (size_t k = 0; k < count; ++k)
-            weights[k] = (0.9 * weights[k] + 0.1 * prior_of_choice(k, count)) *
-                         (own.evidence[0] > 0.0 ? own.evidence[k] : 1.0);
-        normalise(weights, count);
-    }
-
-    // Let the corrections and the choice between them learn.
-    template <class GameOf>
-    void learn_corrections(const Game& shared, const GameOf& game_of, bool several, const Rows& rows, double late,
-                           double* items) const {
-        const size_t n = rows.n;
-        const size_t features = shared.stacks.features;
-        Scratch room(n + features * (features + 2) + 2 * most_chosen());
-        double* rated = room.data();
-        double* z = rated + n;
-        double* round = z + features;
-        double* rises = round + features * (features + 1);
-        double* row_rises = rises + most_chosen();
-        double known = 0.0;
-        double judged = 0.0;
-        const auto is_known = [&](size_t j) { return rows.known(j) && rows.value(j)[0] == rows.value(j)[0]; };
-        for (size_t j = 0; j < rows.count; ++j) known += is_known(j) ? 1.0 : 0.0;
-        if (known == 0.0) return;
-        const size_t count = correction_choice(shared, several).count;
-        fill(rises, count, 0.0);
-        note_lateness(shared, late);
-        for (size_t j = 0; j < rows.count; ++j) {
-            if (!is_known(j)) continue;
-            const double* said = rows.value(j) + rows.classes;
-            Track& track = track_of(items, rows.items[j]);
-            rate_row(rows, j, rated);
-            const Game own_game = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
-            if (several) note_lateness(own_game, late);
-            if (write_rises(rows, j, several, track, row_rises)) {
-                judged += 1.0;
-                for (size_t k = 0; k < count; ++k) rises[k] += row_rises[k];
-                if (several) correction_choice(own_game, true).learn(row_rises, late);
-            }
-            track.see(said[base()], said[first_way() + median_], rows.outcomes[j]);
-            if (!several) continue;
-            for (size_t k = 0; k < correction_count; ++k) {
-                const double target = write_equation(k, rows, j, rated, track, features, z);
-                if (target == target) own_game.stacks.of(k).learn(z, target, 1.0, corrections[k].keep);
-            }
-            solve_corrections(own_game);
-        }
-        const double weight = 1.0 / std::sqrt(known);
-        for (size_t k = 0; k < correction_count; ++k) {
-            // The rows of a round are added up first: two of them count the same in either order.
-            const Equations common = shared.stacks.of(k);
-            Equations sum = common;
-            if (known > 1.0) {
-                sum.square = round;
-                sum.right = round + features * features;
-                sum.stride = features;
-                fill(round, features * (features + 1), 0.0);
-            }
-            bool any = false;
-            for (size_t j = 0; j < rows.count; ++j) {
-                if (!is_known(j)) continue;
-                rate_row(rows, j, rated);
-                const double target = write_equation(k, rows, j, rated, track_of(items, rows.items[j]), features, z);
-                if (!(target == target)) continue;
-                any = true;
-                sum.learn(z, target, weight, known > 1.0 ? 1.0 : corrections[k].keep);
-            }
-            if (any && known > 1.0) common.learn_from(sum, corrections[k].keep);
-        }
-        solve_corrections(shared);
-        if (judged > 0.0) {
-            for (size_t k = 0; k < count; ++k) rises[k] /= judged;
-            correction_choice(shared, several).learn(rises, late);
-        }
-    }
-
-    // Write the features of a row, and return the error to explain, in usual errors; NaN before the first error.
-    double write_equation(size_t k, const Rows& rows, size_t j, const double* rated, const Track& track,
-                          size_t features, double* z) const {
-        const Correction& correction = corrections[k];
-        const double* said = rows.value(j) + rows.classes;
-        const double from = correction.of_median ? said[first_way() + median_] : said[base()];
-        const double error = track.error(correction.of_median);
-        if (!(error > tiny) || !has_base(correction, rated, rows.n)) return not_a_number;
-        write_features(correction, rows.row(j), rated, from, track, features, z);
-        return within((rows.outcomes[j] - from) / error, -target_, target_);
-    }
-
-    // Solve the equations of all corrections of a game, where that is due.
-    void solve_corrections(const Game& game) const {
-        double& rounds = lateness(game)[2];
-        rounds += 1.0;
-        if (static_cast<size_t>(rounds) % rounds_per_solution(game.stacks.features) == 0) solve_all(game);
-    }
-
-    void note_lateness(const Game& game, double late) const {
-        double* mean = lateness(game);
-        mean[1] = 0.95 * mean[1] + 1.0;
-        mean[0] += (late - mean[0]) / mean[1];
-    }
-
-    // Write by how much the base and its corrections did better than the choice, in usual differences; false if
-    // all of them agreed.
-    bool write_rises(const Rows& rows, size_t j, bool several, Track& track, double* rises) const {
-        const double* said = rows.value(j) + rows.classes;
-        const double mine = said[followed];
-        const double start = said[base()];
-        const Recipe& recipe = components_[0].recipe;
-        const double slope = recipe.loss ? recipe.loss->slope(mine, 0, rows.outcomes[j], recipe.quantiles_of(rows.items[j]))
-                                         : rows.own_slopes[j * rows.slope_step + 1 + followed];
-        const size_t games = several ? 2 : 1;
-        double farthest = 0.0;
-        rises[0] = start;
-        for (size_t g = 0; g < games; ++g)
-            for (size_t k = 0; k < correction_count; ++k) {
-                const double value = said[first_correction(g == 1) + k];
-                rises[1 + g * correction_count + k] = value;
-                farthest = larger(farthest, std::fabs(value - start));
-            }
-        if (!(farthest > 1e-12 * std::fabs(start))) return false;
-        track.difference = Track::tracked * track.difference + 0.5 * std::fabs(slope) * farthest;
-        track.differences = Track::tracked * track.differences + 1.0;
-        const double per = track.unit() > tiny ? 1.0 / track.unit() : 0.0;
-        for (size_t k = 0; k < 1 + games * correction_count; ++k)
-            rises[k] = within(slope * (mine - rises[k]) * per, -20.0, 20.0);
-        return true;
     }
 
     // How much less one loss is than another; those that differ by rounding tie.
@@ -1057,7 +867,7 @@ private:
     size_t totals_ = 0;
     size_t upper_total_ = 0;
     size_t choice_total_ = 0;
-    double target_;
+    Corrector corrector_;
 };
 
 }  // namespace normalhedge::mixtures

@@ -22,6 +22,7 @@ struct Content {
     Widened widened;
     Names names;
     Names items;
+    Names cells;  // of contexts
     std::vector<char> retired;  // of each expert
     std::int64_t rounds = 0;
     std::int64_t next_ticket = 0;
@@ -80,6 +81,7 @@ inline std::unique_ptr<Content> copy_of(const Content& from, bool history) {
     to->states = copy_of_list(from.states);
     to->names = Names(from.names, from.names.size());
     to->items = Names(from.items, from.items.size());
+    to->cells = Names(from.cells, from.cells.size());
     to->retired = from.retired;
     to->rounds = from.rounds;
     to->next_ticket = from.next_ticket;

@@ -3,11 +3,13 @@
 // The blend of an item shares whatever bias or scale its experts share. A correction of a base forecast b,
 // the blend or the plain median, is a linear map of features that are measured in units of past errors:
 //
-//     c = b + s θ'z,     z = (1, within((b - m) / v, ±3), within((x_i - b) / s, ±5) for each expert i)
+//     c = b + s θ'z,     z = (1, within((b - m) / v, ±3), within(e / s, ±4), within(l / s, ±4),
+//                             within((x_i - b) / s, ±5) for each expert i)
 //
-// with s the discounted mean of |y - b|, m and v the discounted mean and deviation of b; the feature of an
-// expert that sleeps is 0. With fewer than three forecasts there is no correction of the median, and c is the
-// blend. Forgetting least squares around θ = 0 learns the map,
+// with s the discounted mean of |y - b|, m and v the discounted mean and deviation of the blend, e the mean error
+// of the blend over the last 20 outcomes or so and l its last known error. The feature of an expert that sleeps
+// is 0. With fewer than three forecasts there is no correction of the median, and c is the blend. Forgetting least
+// squares around θ = 0 learns the map,
 //
 //     θ = argmin  ρ |θ|^2 + sum_t λ^(T - t) (within((y_t - b_t) / s_t, ±k) - θ'z_t)^2,
 //
@@ -17,39 +19,62 @@
 //
 //     θ'z / (1 + (1 + L) h),   h = z' (ρ I + A)^-1 z.
 //
+// A non-negative correction solves the equations of another one under the constraint that no expert has a negative
+// weight, by coordinate descent from its last solution.
+//
+// The steady correction never forgets. In a game of one item it counts a round s_t^2 / M times, with M the largest
+// s^2 so far, and A and a shrink when M grows: its equations are then least squares in the unit of the outcomes,
+// and the regret of its forecasts to the best linear combination is measured (docs/two-levels.md, Theorem L).
+//
+// A context, such as the hour, divides rounds into cells. A correction of a context corrects the forecast c_1 of the
+// second correction, which is common to all cells, by equations of the cell alone: with δ = 0 for a new cell,
+//
+//     c = c_1 + s δ'z / (1 + (1 + L / cells) h).
+//
 // A choice weighs the base and its corrections by Squint on linearised losses. With f the forecast of the
 // choice, l' the slope of the loss at f, and u the discounted mean of half the largest |l' (c_k - b)|,
 //
 //     r_k = within(l' (f - c_k) / u, ±20),   R_k <- R_k + r_k,   V_k <- V_k + sqrt(1 + d) r_k^2
 //     w_k ∝ π_k sum_j η_j exp(η_j R_k - η_j^2 V_k),   η_j = 2^-1, ..., 2^-7.
 //
-// Where items share a mixture, each correction exists twice, learned from all items and from the item alone.
-// The choice of an item has 0.9 of the common weights and 0.1 of π as its prior.
+// Where items share a mixture, each correction exists twice, learned from all items and from the item alone;
+// corrections of contexts are learned from all items. The choice of an item has 0.9 of the common weights and 0.1
+// of π as its prior.
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "combining.hpp"
 
 namespace normalhedge::mixtures {
 
 struct Correction {
-    bool of_median;  // the base: the plain median, or the blend
+    bool of_median;   // the base: the plain median, or the blend
     bool of_experts;  // whether the experts' forecasts are features
     bool of_slope;    // whether the base is a feature
     bool cautious;
+    bool steady;
+    bool non_negative;
     double keep;  // λ
     double ridge;
+    size_t equations;  // the place of its normal equations
 };
 
-constexpr std::array<Correction, 4> corrections{{
-    {false, false, true, true, 0.99, 10.0},
-    {false, true, false, true, 0.99, 5.0},
-    {false, true, true, true, 1.0, 5.0},
-    {true, true, false, false, 0.99, 5.0},
+constexpr std::array<Correction, 5> corrections{{
+    {false, false, true, true, false, false, 0.99, 10.0, 0},
+    {false, true, false, true, false, false, 0.99, 5.0, 1},
+    {false, true, true, true, true, false, 1.0, 5.0, 2},
+    {true, true, false, false, false, false, 0.99, 5.0, 3},
+    {true, true, false, false, false, true, 0.99, 5.0, 3},
 }};
+constexpr Correction context_correction{false, true, false, true, false, false, 1.0, 5.0, 0};
 constexpr size_t correction_count = corrections.size();
-constexpr size_t common_features = 2;  // the constant and the base; the experts follow
+constexpr size_t corrected_by_contexts = 1;  // the common correction that contexts start from
+constexpr size_t steady_correction = 2;
+constexpr size_t equation_count = 4;   // the non-negative correction shares the equations of another
+constexpr size_t most_contexts = 3;
+constexpr size_t common_features = 4;  // the constant, the base and its two errors; the experts follow
 constexpr size_t most_stacked = 64;    // experts; with more, corrections have the common features alone
 
 constexpr size_t feature_count(size_t experts) {
@@ -109,6 +134,21 @@ struct Equations {
         }
     }
 
+    // Solve the equations under the constraint that no expert has a negative weight; `weights` holds the last
+    // solution. Coordinate descent converges over the rounds.
+    void solve_non_negative(double* weights) const {
+        for (size_t sweep = 0; sweep < 3; ++sweep)
+            for (size_t i = 0; i < features; ++i) {
+                const double* mine = row(i);
+                double sum = right[i];
+#pragma omp simd reduction(- : sum)
+                for (size_t k = 0; k < i; ++k) sum -= mine[k] * weights[k];
+                for (size_t k = i + 1; k < features; ++k) sum -= square[k * stride + i] * weights[k];
+                const double x = sum / (mine[i] + ridge);
+                weights[i] = i < common_features ? x : larger(x, 0.0);
+            }
+    }
+
     // Solve the equations.
     void solve() const {
         factorise();
@@ -158,7 +198,8 @@ private:
     }
 };
 
-constexpr size_t equation_rows = 3;  // θ, a and the diagonal of U
+constexpr size_t rows_of_equations = 3;  // θ, a and the diagonal of U
+constexpr size_t equation_rows = rows_of_equations * equation_count + 1;  // and θ of the non-negative correction
 
 // With many features the equations are not solved after every round.
 inline size_t rounds_per_solution(size_t features) { return 1 + features * features / 400; }
@@ -172,9 +213,48 @@ struct Stacks {
 
     Equations of(size_t k) const {
         const Correction& correction = corrections[k];
-        double* first = rows + k * equation_rows * stride;
-        return {first, first + stride, first + 2 * stride, squares + k * stride * stride,
+        const size_t place = correction.equations;
+        double* first = rows + place * rows_of_equations * stride;
+        double* theta = correction.non_negative ? rows + equation_count * rows_of_equations * stride : first;
+        return {theta, first + stride, first + 2 * stride, squares + place * stride * stride,
                 correction.of_experts ? features : common_features, stride, correction.ridge};
+    }
+
+    void solve() const {
+        for (size_t k = 0; k < correction_count; ++k) {
+            const Equations equations = of(k);
+            if (corrections[k].non_negative)
+                equations.solve_non_negative(equations.theta);
+            else
+                equations.solve();
+        }
+    }
+};
+
+// The memory of the cells of all contexts.
+struct Cells {
+    double* rows = nullptr;
+    double* squares = nullptr;
+    size_t count = 0;
+    size_t features = 0;
+    size_t stride = 0;
+
+    Equations of(std::int32_t cell) const {
+        double* first = rows + static_cast<size_t>(cell) * rows_of_equations * stride;
+        return {first, first + stride, first + 2 * stride,
+                squares + static_cast<size_t>(cell) * stride * stride, features, stride, context_correction.ridge};
+    }
+
+    // Solve the equations of a cell where that is due, after rows with this total weight.
+    void solve(std::int32_t cell, double added) const {
+        const Equations equations = of(cell);
+        const auto per = static_cast<double>(rounds_per_solution(features));
+        const double rounds = equations.square[0];  // the constant is a feature
+        if (std::floor(rounds / per) > std::floor((rounds - added) / per)) equations.solve();
+    }
+
+    void solve_all() const {
+        for (size_t cell = 0; cell < count; ++cell) of(static_cast<std::int32_t>(cell)).solve();
     }
 };
 
@@ -188,6 +268,9 @@ struct Track {
     double placed;
     double difference;
     double differences;
+    double mean_error;  // of the blend
+    double last_error;
+    double largest;  // the largest square of the usual error of the blend
 
     double error(bool of_median) const {
         return errors > 0.0 ? (of_median ? median_errors : blend_errors) / errors : 0.0;
@@ -200,6 +283,11 @@ struct Track {
     double unit() const { return differences > 0.0 ? difference / differences : 0.0; }
 
     void see(double base, double median, double outcome) {
+        const double usual_error = error(false);
+        if (usual_error > tiny) {
+            last_error = within(outcome - base, -4.0 * usual_error, 4.0 * usual_error);
+            mean_error += recent * (last_error - mean_error);
+        }
         blend_errors = tracked * blend_errors + usual(std::fabs(outcome - base), error(false));
         median_errors = tracked * median_errors + usual(std::fabs(outcome - median), error(true));
         errors = tracked * errors + 1.0;
@@ -209,6 +297,7 @@ struct Track {
     }
 
     static constexpr double tracked = 0.99;
+    static constexpr double recent = 0.05;
 
 private:
     // One wild outcome must not silence the corrections for long.
@@ -217,50 +306,72 @@ private:
     }
 };
 
-// Write the features of a row; `rated` says who is awake.
+// Write the features of a row; `rated` says who is awake, `errors` has the mean and the last error of the blend.
 inline void write_features(const Correction& correction, const Forecasts& forecasts, const double* rated,
-                           double base, const Track& track, size_t features, double* z) {
-    const double error = track.error(correction.of_median);
+                           double base, const Track& track, const double* errors, size_t features, double* z) {
+    const double per = 1.0 / track.error(correction.of_median);
     const double deviation = track.deviation();
     z[0] = 1.0;
     z[1] = correction.of_slope && deviation > tiny ? within((base - track.mean()) / deviation, -3.0, 3.0) : 0.0;
+    z[2] = within(errors[0] * per, -4.0, 4.0);
+    z[3] = within(errors[1] * per, -4.0, 4.0);
     if (!correction.of_experts) return;
-    const double per = 1.0 / error;
     const double* x = forecasts.of_class(0);
     for (size_t i = 0; i + common_features < features; ++i)
         z[common_features + i] = rated[i] > 0.0 ? within((x[i] - base) * per, -5.0, 5.0) : 0.0;
 }
 
+// The members of the choice that exist: the base, the corrections that items share, the corrections of contexts,
+// and the corrections of the item alone.
+struct Members {
+    bool several;
+    size_t contexts;
+
+    static constexpr size_t shared = 1;
+    static constexpr size_t of_contexts = shared + correction_count;
+    static constexpr size_t alone = of_contexts + most_contexts;
+    static constexpr size_t most = alone + correction_count;
+
+    size_t end() const { return several ? most : of_contexts + contexts; }
+    bool has(size_t k) const { return k < of_contexts + contexts || (k >= alone && several); }
+    double prior(size_t k) const {
+        const size_t others = (several ? 2 : 1) * correction_count + contexts;
+        return k == 0 ? trust_in_base : (1.0 - trust_in_base) / static_cast<double>(others);
+    }
+    static constexpr double trust_in_base = 0.65;
+};
+
 // The choice between the base and its corrections.
 struct Choice {
-    size_t count;
-    double* evidence;  // of each, up to a factor
+    double* evidence;  // of each member, up to a factor
     double* regrets;
     double* squares;
 
-    static size_t size(size_t room) { return 3 * room; }
+    static constexpr size_t size = 3 * Members::most;
 
-    Choice(double* data, size_t ways, size_t room)
-        : count(ways), evidence(data), regrets(data + room), squares(data + 2 * room) {}
+    explicit Choice(double* data)
+        : evidence(data), regrets(data + Members::most), squares(data + 2 * Members::most) {}
 
     // Delayed losses are correlated: after d rounds more, they count as fewer.
-    void learn(const double* rises, double late) const {
+    void learn(const Members& members, const double* rises, double late) const {
         const double correlated = std::sqrt(1.0 + late);
-        for (size_t k = 0; k < count; ++k) {
+        for (size_t k = 0; k < members.end(); ++k) {
+            if (!members.has(k)) continue;
             regrets[k] += rises[k];
             squares[k] += correlated * rises[k] * rises[k];
         }
-        weigh();
+        weigh(members);
     }
 
     // Scaled by a power of two, so that the weights do not depend on how many there are beside them.
-    void weigh() const {
+    void weigh(const Members& members) const {
         double top = -infinity;
-        for (size_t k = 0; k < count; ++k)
-            for (double rate = 0.5; rate > 0.005; rate *= 0.5) top = larger(top, std::floor(exponent(k, rate)));
-        for (size_t k = 0; k < count; ++k) {
+        for (size_t k = 0; k < members.end(); ++k)
+            for (double rate = 0.5; members.has(k) && rate > 0.005; rate *= 0.5)
+                top = larger(top, std::floor(exponent(k, rate)));
+        for (size_t k = 0; k < members.end(); ++k) {
             double sum = 0.0;
-            for (double rate = 0.5; rate > 0.005; rate *= 0.5) {
+            for (double rate = 0.5; members.has(k) && rate > 0.005; rate *= 0.5) {
                 const double power = exponent(k, rate);
                 const double whole = std::floor(power);
                 if (whole - top > -1000.0)
@@ -268,6 +379,13 @@ struct Choice {
             }
             evidence[k] = sum;
         }
+    }
+
+    // Weigh members whose weights before this choice are `weights`; nothing was learned where there is no evidence.
+    void multiply(const Members& members, double* weights) const {
+        for (size_t k = 0; k < members.end(); ++k)
+            weights[k] *= !members.has(k) ? 0.0 : evidence[0] > 0.0 ? evidence[k] : 1.0;
+        normalise(weights, members.end());
     }
 
 private:

@@ -1,4 +1,4 @@
-// Experts and items that join a mixture.
+// Experts, items and cells that join a mixture.
 #pragma once
 
 #include "content.hpp"
@@ -21,15 +21,16 @@ inline void begin_columns(const Rule& rule, State& state, size_t before, size_t 
     }
 }
 
-// More experts and items in a state, all or nothing.
+// More experts, items and cells in a state, all or nothing.
 class Growth {
 public:
     std::vector<Reference> experts;
     std::vector<Reference> items;
+    std::vector<Reference> cells;
 
     bool lazy = false;  // whether weights are written at their next use
 
-    bool empty() const { return experts.empty() && items.empty(); }
+    bool empty() const { return experts.empty() && items.empty() && cells.empty(); }
 
     // Prepare: make room where there is none, and call functions of Python. `privately` asks for a copy.
     void prepare(const Content& content, bool privately) {
@@ -37,7 +38,8 @@ public:
         before_ = content.n();
         games_before_ = content.state[Axis::games];
         learned_ = content.has_learned();
-        shape_ = rule.shape(before_ + experts.size(), content.items.size() + items.size());
+        shape_ = rule.shape(before_ + experts.size(), content.items.size() + items.size(),
+                            content.cells.size() + cells.size());
         const size_t n = shape_[Axis::experts];
         lazy = lazy && !rule.in_python() && !rule.begin && before_ > 0;
         if (rule.begin && !rule.own_hedger && n > 0) {
@@ -58,6 +60,7 @@ public:
         if (private_) state_ = cramped ? content.state.extended(shape_) : State(content.state);
         additions_[0].names = std::move(experts);
         additions_[1].names = std::move(items);
+        additions_[2].names = std::move(cells);
     }
 
     size_t n() const { return shape_[Axis::experts]; }
@@ -68,6 +71,7 @@ public:
         content.retired.reserve(n());
         additions_[0].enter(content.names);
         additions_[1].enter(content.items);
+        additions_[2].enter(content.cells);
     }
 
     // The state and the states to work on, with the newcomers in them.
@@ -104,7 +108,7 @@ public:
             content.joined_late = content.joined_late || learned_;
             content.retired.resize(n(), 0);
         }
-        for (size_t k = 0; k < 2; ++k) old_[k] = additions_[k].commit();
+        for (size_t k = 0; k < 3; ++k) old_[k] = additions_[k].commit();
         if (!lazy) content.weighed = n();
     }
 
@@ -135,8 +139,8 @@ private:
     Reference states_;
     Reference newcomers_;
     Reference whole_;
-    Names::Addition additions_[2];
-    Reference old_[2];
+    Names::Addition additions_[3];
+    Reference old_[3];
     size_t before_ = 0;
     size_t games_before_ = 0;
     bool learned_ = false;

@@ -30,6 +30,9 @@ struct Seen {
     double count;  // of outcomes, up to `enough`
 };
 
+// Forecasts that differ by less than this, relative to the largest of the experts, tie.
+constexpr double alike = 1e-13;
+
 constexpr double wide_spread = 10.0;
 constexpr double unseen_spread = 100.0;  // before the first outcome
 constexpr double wide_error = 6.0;

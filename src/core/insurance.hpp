@@ -64,10 +64,15 @@ struct Insurance {
             top = larger(top, up * up / (3.0 * (clocks[k] + 1.0)));
         }
         for (size_t k = 0; k < count; ++k) {
+            const double prior = share(k);
+            if (prior == 0.0) {
+                weights[k] = 0.0;
+                continue;
+            }
             const double width = 1.0 / (3.0 * (clocks[k] + 1.0));
             const double up = larger(regrets[k] + 1.0, 0.0);
             const double down = larger(regrets[k] - 1.0, 0.0);
-            weights[k] = 0.5 * share(k) *
+            weights[k] = 0.5 * prior *
                          (std::exp(up * up * width - top) - std::exp(down * down * width - top));
         }
         const double total = added(weights, count);

@@ -24,11 +24,13 @@ struct RowShape {
     size_t values;   // numbers of a row that are predicted
     size_t tokens;   // numbers of a row that settle its intervals
     bool rated;      // whether there are confidences
+    bool placed = false;  // whether rows have cells of contexts
 
     bool operator==(const RowShape& other) const {
         return count == other.count && classes == other.classes && n == other.n && values == other.values &&
-               tokens == other.tokens && rated == other.rated;
+               tokens == other.tokens && rated == other.rated && placed == other.placed;
     }
+    size_t whole_numbers() const { return count * (placed ? 1 + most_contexts : 1); }
     size_t doubles() const {
         return count * (classes * n + values + tokens) + (rated ? n : 0);
     }
@@ -47,6 +49,7 @@ public:
     double* tokens;      // count x tokens
     double* confidence;  // n, or none
     std::int32_t* items; // count
+    std::int32_t* cells; // count x most_contexts, or none
 
     explicit Round(const RowShape& extents) : shape(extents) {
         if (size() > few) block_.reset(new double[size()]);
@@ -55,6 +58,7 @@ public:
         tokens = values + extents.count * extents.values;
         confidence = extents.rated ? tokens + extents.count * extents.tokens : nullptr;
         items = reinterpret_cast<std::int32_t*>(forecasts + extents.doubles());
+        cells = extents.placed ? items + extents.count : nullptr;
     }
     Round(const Round& other) : Round(other.shape) {
         ticket = other.ticket;
@@ -81,14 +85,14 @@ public:
         if (confidence)
             for (size_t i = 0; i < fewer.n; ++i) other->confidence[i] = confidence[places[i]];
         std::copy(values, values + shape.count * (shape.values + shape.tokens), other->values);
-        std::copy(items, items + shape.count, other->items);
+        std::copy(items, items + shape.whole_numbers(), other->items);
         return other;
     }
 
 private:
     static constexpr size_t few = 16;
 
-    size_t size() const { return shape.doubles() + (shape.count + 1) / 2; }
+    size_t size() const { return shape.doubles() + (shape.whole_numbers() + 1) / 2; }
 
     double room_[few];  // of a small round
     std::unique_ptr<double[]> block_;

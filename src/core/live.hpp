@@ -88,6 +88,16 @@ inline void copy_doubles(PyObject* object, int dimensions, size_t size, double* 
     if (size) std::memcpy(to, PyArray_DATA(array), size * sizeof(double));
 }
 
+// Copy the cells of the rows of a round.
+inline void copy_cells(PyObject* object, size_t count, const Round& round) {
+    const auto cells = From<Matrix<const std::int32_t>>::get(object);
+    bool fit = cells.rows == round.shape.count && cells.columns == most_contexts;
+    for (size_t i = 0; fit && i < cells.rows * cells.columns; ++i)
+        fit = cells.data[i] < static_cast<std::int64_t>(count);
+    if (!fit) raise(PyExc_ValueError, "the cells of a round do not fit the mixture");
+    std::copy(cells.data, cells.data + cells.rows * cells.columns, round.cells);
+}
+
 inline PyObject** fields_of(PyObject* tuple, Py_ssize_t count) {
     if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count)
         raise(PyExc_TypeError, "the core was given a tuple without all its fields");

@@ -5,15 +5,16 @@ namespace normalhedge::python::live {
 
 namespace {
 
-// join(version, names, items): let experts and items join that are not there yet.
+// join(version, names, items, cells): let experts, items and cells join that are not there yet.
 PyObject* join(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 3);
+        check_count(count, 4);
         const Operation operation(object, whole(args[0]));
         Content& content = content_of(object);
         Growth growth;
         growth.experts = strings_of(args[1]);
         growth.items = strings_of(args[2]);
+        growth.cells = strings_of(args[3]);
         growth.lazy = true;
         if (growth.empty()) Py_RETURN_NONE;
         const bool experts = !growth.experts.empty();
@@ -169,7 +170,7 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
         average(FieldId::weights, 1, content.n(), state.stride());
         const size_t features = state.features();
         average(FieldId::equation_rows, state[Axis::equation_rows], features, features);
-        average(FieldId::equation_squares, state[Axis::corrections] * features, features, features);
+        average(FieldId::equation_squares, state[Axis::equations] * features, features, features);
         content.board().weigh(g);
         content.seeded = true;
         operation.commit();
@@ -181,7 +182,7 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
 
 void add_expert_methods(Methods& methods) {
     methods.insert(methods.end(), {
-        fast("join", join, "Add experts and items."),
+        fast("join", join, "Add experts, items and cells of contexts."),
         fast("leave", leave, "Remove experts."),
         fast("rename", rename, "Give an expert another name."),
         fast("inherit", inherit, "Give an expert the record of another."),

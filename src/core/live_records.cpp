@@ -13,8 +13,15 @@ Reference items_array(const Round& round) {
     return array;
 }
 
+Reference cells_array(const Round& round) {
+    npy_intp size[] = {static_cast<npy_intp>(round.shape.count), static_cast<npy_intp>(most_contexts)};
+    Reference array = Reference::checked(PyArray_SimpleNew(2, size, NPY_INT32));
+    std::copy(round.cells, round.cells + size[0] * size[1], data_of<std::int32_t>(array.array()));
+    return array;
+}
+
 // A round as the fields of a `RoundRecord`: ticket, number, forecasts, confidence, values, items, keys, id,
-// tokens.
+// tokens, cells.
 Reference record_of(const Round& round) {
     const RowShape& shape = round.shape;
     const auto optional = [](bool present, Reference array) {
@@ -32,6 +39,7 @@ Reference record_of(const Round& round) {
                          : Reference::checked(PyUnicode_FromStringAndSize(
                                round.id.data(), static_cast<Py_ssize_t>(round.id.size()))),
         optional(shape.tokens > 0, shape.tokens ? new_array({shape.count, shape.tokens}, round.tokens) : Reference()),
+        optional(shape.placed, shape.placed ? cells_array(round) : Reference()),
     };
     constexpr Py_ssize_t size = sizeof(fields) / sizeof(fields[0]);
     Reference record = Reference::checked(PyTuple_New(size));
@@ -40,7 +48,7 @@ Reference record_of(const Round& round) {
 }
 
 RoundPointer round_of(const Content& content, PyObject* record) {
-    PyObject** field = fields_of(record, 9);
+    PyObject** field = fields_of(record, 10);
     const auto table = From<Cube<const double>>::get(field[2]);
     const auto values = From<Matrix<const double>>::get(field[4]);
     const auto items = From<Vector<const std::int32_t>>::get(field[5]);
@@ -54,7 +62,8 @@ RoundPointer round_of(const Content& content, PyObject* record) {
         fit = items[j] >= 0 && static_cast<size_t>(items[j]) < content.items.size();
     if (!fit) raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
     auto round = std::make_shared<Round>(
-        RowShape{table.layers, table.rows, table.columns, values.columns, tokens, field[3] != Py_None});
+        RowShape{table.layers, table.rows, table.columns, values.columns, tokens, field[3] != Py_None,
+                 field[9] != Py_None});
     round->ticket = whole(field[0]);
     round->number = whole(field[1]);
     copy_doubles(field[2], 3, table.layers * table.rows * table.columns, round->forecasts);
@@ -64,6 +73,7 @@ RoundPointer round_of(const Content& content, PyObject* record) {
     round->keys = Reference::borrowed(field[6]);
     round->id = text_of(field[7]);
     if (tokens) copy_doubles(field[8], 2, table.layers * tokens, round->tokens);
+    if (round->cells) copy_cells(field[9], content.cells.size(), *round);
     return round;
 }
 

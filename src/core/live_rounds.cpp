@@ -7,27 +7,30 @@ namespace normalhedge::python::live {
 namespace {
 
 // predict_rows(round) -> (ticket, values, distribution, bounds or None); `round` is a `RoundInput`: version,
-// forecasts, confidence, keys, items, new names, id. The caller has replaced forecasts of experts asleep by NaN.
+// forecasts, confidence, keys, items, new names, id, cells, new cells. The caller has replaced forecasts of experts
+// asleep by NaN.
 PyObject* predict_rows(PyObject* object, PyObject* input) {
     return guarded([&]() -> PyObject* {
-        PyObject** field = fields_of(input, 7);
+        PyObject** field = fields_of(input, 9);
         const Operation operation(object, whole(field[0]));
         Content& content = content_of(object);
         const Rule& rule = *content.rule;
         const auto table = From<Cube<const double>>::get(field[1]);
         Growth growth;
         growth.experts = strings_of(field[5]);
+        growth.cells = strings_of(field[8]);
         const std::vector<Reference> items = strings_of(field[4]);
         const size_t n = content.n() + growth.experts.size();
         if (table.columns != n || n == 0 || items.size() != table.layers || !rule.takes(table.rows))
             raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
         auto round = std::make_shared<Round>(RowShape{table.layers, table.rows, n,
                                                       table.rows * rule.value_count(), rule.token_size(),
-                                                      field[2] != Py_None});
+                                                      field[2] != Py_None, field[7] != Py_None});
         copy_doubles(field[1], 3, table.layers * table.rows * n, round->forecasts);
         if (round->confidence) copy_doubles(field[2], 1, n, round->confidence);
         round->keys = Reference::borrowed(field[3]);
         round->id = text_of(field[6]);
+        if (round->cells) copy_cells(field[7], content.cells.size() + growth.cells.size(), *round);
         PredictTransaction transaction(content, std::move(round), std::move(growth), items);
         Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
         Reference values = new_array({table.layers, table.rows});
@@ -114,6 +117,11 @@ void predict_again(Content& content, const Content& now, const Round& round) {
     Growth growth;
     for (size_t k = content.names.size(); k < round.shape.n; ++k)
         growth.experts.push_back(Reference::borrowed(now.names[k]));
+    std::int32_t cells = 0;
+    for (size_t i = 0; round.cells && i < round.shape.count * most_contexts; ++i)
+        cells = std::max(cells, round.cells[i] + 1);
+    for (auto k = content.cells.size(); k < static_cast<size_t>(cells); ++k)
+        growth.cells.push_back(Reference::borrowed(now.cells[k]));
     std::vector<Reference> items;
     for (size_t j = 0; j < round.shape.count; ++j)
         items.push_back(Reference::borrowed(now.items[static_cast<size_t>(round.items[j])]));

@@ -5,12 +5,15 @@ namespace normalhedge::python::live {
 
 namespace {
 
-// find(name) -> the column of an expert, or -1; find_item(name) the place of an item.
+// find(name) -> the column of an expert, or -1; find_item(name) the place of an item, find_cell(name) of a cell.
 PyObject* find(PyObject* object, PyObject* name) {
     return guarded([&]() -> PyObject* { return PyLong_FromLongLong(content_of(object).names.find(name)); });
 }
 PyObject* find_item(PyObject* object, PyObject* name) {
     return guarded([&]() -> PyObject* { return PyLong_FromLongLong(content_of(object).items.find(name)); });
+}
+PyObject* find_cell(PyObject* object, PyObject* name) {
+    return guarded([&]() -> PyObject* { return PyLong_FromLongLong(content_of(object).cells.find(name)); });
 }
 
 PyObject* get_names(PyObject* object, void*) {
@@ -18,6 +21,9 @@ PyObject* get_names(PyObject* object, void*) {
 }
 PyObject* get_items(PyObject* object, void*) {
     return guarded([&]() -> PyObject* { return copy_of_list(content_of(object).items.shown()).release(); });
+}
+PyObject* get_cells(PyObject* object, void*) {
+    return guarded([&]() -> PyObject* { return copy_of_list(content_of(object).cells.shown()).release(); });
 }
 
 PyObject* get_retired(PyObject* object, void*) {
@@ -203,6 +209,7 @@ void add_views(Methods& methods, Attributes& attributes) {
     methods.insert(methods.end(), {
         {"find", find, METH_O, "Return the column of an expert, or -1."},
         {"find_item", find_item, METH_O, "Return the place of an item, or -1."},
+        {"find_cell", find_cell, METH_O, "Return the place of a cell of a context, or -1."},
         fast("assign", assign, "Write fields of the state."),
         {"weigh", weigh, METH_NOARGS, "Write the weights that belong to the ledgers."},
         {"free_turn", free_turn, METH_NOARGS, "Take a lock that no thread holds."},
@@ -210,6 +217,7 @@ void add_views(Methods& methods, Attributes& attributes) {
     attributes.insert(attributes.end(), {
         {"names", get_names, nullptr, nullptr, nullptr},
         {"items", get_items, nullptr, nullptr, nullptr},
+        {"cells", get_cells, nullptr, nullptr, nullptr},
         {"retired", get_retired, nullptr, nullptr, nullptr},
         {"states", get_states, nullptr, nullptr, nullptr},
         {"parts", get_parts, nullptr, nullptr, nullptr},

@@ -87,6 +87,7 @@ struct Rows {
     const double* own = nullptr;  // count x (n + 2): a user's losses of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
     const double* ratings = nullptr;     // count x n: the confidences of experts awake, if they are known
+    const std::int32_t* cells = nullptr;  // count x most_contexts: the cell of each context, -1 without; or none
 
     // From one row to the next, and from one class to the next.
     size_t step = classes * n;
@@ -118,6 +119,7 @@ struct Rows {
         if (own) single.own += j * own_step;
         if (own_slopes) single.own_slopes += j * slope_step;
         if (ratings) single.ratings += j * n;
+        if (cells) single.cells += j * most_contexts;
         return single;
     }
 };

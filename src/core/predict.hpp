@@ -65,6 +65,7 @@ public:
     static Rows rows_of(const Rule& rule, const Round& round, const double* outcomes) {
         Rows rows{round.shape.count, round.shape.classes, round.shape.n, round.forecasts,
                   round.confidence,  round.values,        outcomes,      round.items};
+        rows.cells = round.cells;
         rule.set_steps(rows);
         return rows;
     }

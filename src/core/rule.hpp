@@ -70,7 +70,7 @@ struct Rule {
         return automatic && items > 1 ? 1 + items : 1;
     }
 
-    Shape shape(size_t experts, size_t items) const {
+    Shape shape(size_t experts, size_t items, size_t cells) const {
         Shape shape;
         shape[Axis::experts] = experts;
         shape[Axis::items] = items;
@@ -86,9 +86,11 @@ struct Rule {
         shape[Axis::delay] = 4;
         shape[Axis::one] = 1;
         if (automatic && automatic->corrects()) {
-            shape[Axis::corrections] = correction_count;
-            shape[Axis::equation_rows] = correction_count * equation_rows;
+            shape[Axis::equations] = equation_count;
+            shape[Axis::equation_rows] = equation_rows;
             shape[Axis::features] = feature_count(experts);
+            shape[Axis::cells] = cells;
+            shape[Axis::cell_rows] = rows_of_equations;
         }
         return shape;
     }
@@ -167,7 +169,7 @@ public:
         const bool now = several();
         if (now && !before) rule.automatic->weigh(state.game(0).columns);
         const auto game_of = [&](size_t other) { return state.game(now ? other : g); };
-        rule.automatic->predict(game_of, now, rows, number, played, sums, state.at(FieldId::ranges));
+        rule.automatic->predict(game_of, now, rows, number, played, sums, state.at(FieldId::ranges), state.cells());
     }
 
     // Settle the rows of a game, after which `late` rounds were predicted.
@@ -184,17 +186,18 @@ public:
         }
         const bool both = several();
         const auto game_of = [&](size_t other) { return state.game(both ? other : g); };
-        rule.automatic->settle(game_of, both, rows, late, state.at(FieldId::ranges), totals);
+        rule.automatic->settle(game_of, both, rows, late, state.at(FieldId::ranges), state.cells(), totals);
     }
 
     // Write the weights that belong to the ledgers.
     void weigh(size_t g) const {
         if (state[Axis::experts] == 0) return;
         hedger(g).weigh(state.game(g).columns);
-        if (rule.automatic && rule.automatic->corrects()) Automatic::solve_all(state.game(g));
+        if (corrects()) state.stacks(g).solve();
     }
     void weigh_all() const {
         for (size_t g = 0; g < state[Axis::games]; ++g) weigh(g);
+        if (corrects()) state.cells().solve_all();
     }
 
     // Call `work` with the rows of each game: all of them, or each by itself.
@@ -209,6 +212,8 @@ public:
     }
 
 private:
+    bool corrects() const { return rule.automatic && rule.automatic->corrects(); }
+
     // The factor of c, now or after an outcome with this delay.
     double factor(size_t g, double late) const {
         if (!(rule.patience.c > 0.0) || g >= state[Axis::games]) return 1.0;

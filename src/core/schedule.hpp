@@ -25,8 +25,9 @@ struct Schedule {
     Cube<double> expert_sums;
     Matrix<double> total_sums;
     std::int64_t base;
+    Matrix<const std::int32_t> cells;  // no rows, or the cells of each row
 
-    static constexpr Py_ssize_t fields = 18;
+    static constexpr Py_ssize_t fields = 19;
 
     // Of a tuple.
     static Schedule of(PyObject* tuple) {
@@ -52,6 +53,7 @@ struct Schedule {
             From<Cube<double>>::get(field[15]),
             From<Matrix<double>>::get(field[16]),
             From<std::int64_t>::get(field[17]),
+            From<Matrix<const std::int32_t>>::get(field[18]),
         };
     }
 
@@ -70,6 +72,7 @@ struct Schedule {
                    (played.rows == 0 || (played.rows == count && played.columns == n)) &&
                    expert_sums.layers == bin_count && expert_sums.rows == state[Axis::expert_sums] &&
                    expert_sums.columns == n && total_sums.columns == Sums::total_sums &&
+                   (cells.rows == 0 || (cells.rows == count && cells.columns == most_contexts && rule.shared)) &&
                    rule.takes(forecasts.rows) && edges[0] >= 0;
         for (size_t r = 0; fit && r < rounds; ++r)
             fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
@@ -85,21 +88,24 @@ struct Schedule {
             fit = items[j] >= 0 && static_cast<size_t>(items[j]) < state[Axis::items] &&
                   (!rule.has_classes(forecasts.rows) || outcomes[j] != outcomes[j] ||
                    (outcomes[j] >= 0.0 && outcomes[j] < classes));
+        for (size_t i = 0; fit && i < cells.rows * cells.columns; ++i)
+            fit = cells.data[i] < static_cast<std::int64_t>(state[Axis::cells]);
         return fit;
     }
 
     Rows rows(const Rule& rule, size_t round) const {
         const auto a = static_cast<size_t>(edges[round]);
         const auto b = static_cast<size_t>(edges[round + 1]);
-        const size_t cells = forecasts.rows * forecasts.columns;
+        const size_t size = forecasts.rows * forecasts.columns;
         Rows rows{b - a,
                   forecasts.rows,
                   forecasts.columns,
-                  forecasts.data + a * cells,
+                  forecasts.data + a * size,
                   nullptr,
                   values.data + a * values.columns,
                   outcomes.data + a,
                   items.data + a};
+        if (cells.rows) rows.cells = cells.data + a * most_contexts;
         rule.set_steps(rows);
         return rows;
     }

@@ -103,6 +103,7 @@ private:
         }
         rows_ = {shape.count, shape.classes, n, wider_.data(), shape.rated ? wider_.data() + lines * n : nullptr,
                  round_->values, nullptr, round_->items};
+        rows_.cells = round_->cells;
         content_.rule->set_steps(rows_);
     }
 

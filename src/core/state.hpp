@@ -8,15 +8,15 @@
 
 namespace normalhedge::mixtures {
 
-// The axes of the arrays. Experts, games and items grow, and features with the experts; the rule sets the others.
+// The axes of the arrays. Experts, games, items and cells grow, and features with the experts; the rule sets the others.
 enum class Axis : unsigned char {
-    experts, games, items, features, corrections, equation_rows, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
+    experts, games, items, cells, features, equations, equation_rows, cell_rows, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
     total_sums, pair, delay, one, axes
 };
 
 enum class FieldId : unsigned char {
     weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, loss_regrets, delays,
-    intervals, interval_rounds, equation_rows, equation_squares, fields
+    intervals, interval_rounds, equation_rows, equation_squares, cell_rows, cell_squares, fields
 };
 
 constexpr size_t field_count = static_cast<size_t>(FieldId::fields);
@@ -44,7 +44,9 @@ constexpr std::array<Field, field_count> state_fields{{
     {"intervals", {Axis::items, Axis::interval_numbers, Axis::one, Axis::one}, 2},
     {"interval_rounds", {Axis::items, Axis::one, Axis::one, Axis::one}, 1, true},
     {"equation_rows", {Axis::games, Axis::equation_rows, Axis::features, Axis::one}, 3},
-    {"equation_squares", {Axis::games, Axis::corrections, Axis::features, Axis::features}, 4},
+    {"equation_squares", {Axis::games, Axis::equations, Axis::features, Axis::features}, 4},
+    {"cell_rows", {Axis::cells, Axis::cell_rows, Axis::features, Axis::one}, 3},
+    {"cell_squares", {Axis::cells, Axis::features, Axis::features, Axis::one}, 3},
 }};
 
 // The length of each axis.
@@ -123,13 +125,13 @@ public:
         return reinterpret_cast<std::int64_t*>(at(field));
     }
 
-    // Whether there is room for more experts, games and items.
+    // Whether there is room for more experts, games, items and cells.
     bool has_room(const Shape& shape) const {
         return shape[Axis::experts] <= room_[Axis::experts] && shape[Axis::games] <= room_[Axis::games] &&
-               shape[Axis::items] <= room_[Axis::items];
+               shape[Axis::items] <= room_[Axis::items] && shape[Axis::cells] <= room_[Axis::cells];
     }
 
-    // Use spare room for more experts, games and items; new places hold the fill.
+    // Use spare room for more experts, games, items and cells; new places hold the fill.
     void extend(const Shape& shape) noexcept {
         const Shape before = shape_;
         shape_ = shape;
@@ -139,7 +141,7 @@ public:
     // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
     State extended(const Shape& shape) const {
         Shape room = shape;
-        for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::one}) {
+        for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::cells, Axis::one}) {
             const size_t wanted = shape[axis];
             if (wanted > room_[axis] && wanted >= spacious) room[axis] = wanted + wanted / 2;
             if (wanted <= room_[axis]) room[axis] = room_[axis];
@@ -185,8 +187,12 @@ public:
     Stacks stacks(size_t g) const {
         const size_t room = features();
         return {at(FieldId::equation_rows) + g * shape_[Axis::equation_rows] * room,
-                at(FieldId::equation_squares) + g * shape_[Axis::corrections] * room * room,
+                at(FieldId::equation_squares) + g * shape_[Axis::equations] * room * room,
                 shape_[Axis::features], room};
+    }
+    Cells cells() const {
+        return {at(FieldId::cell_rows), at(FieldId::cell_squares), shape_[Axis::cells], shape_[Axis::features],
+                features()};
     }
     Delay& delay(size_t g) const { return reinterpret_cast<Delay*>(at(FieldId::delays))[g]; }
     ItemRanges item_ranges() const { return {at(FieldId::ranges), shape_[Axis::item_numbers]}; }
@@ -283,7 +289,7 @@ private:
     }
 
     static void set_features(Shape& shape) {
-        if (shape[Axis::corrections] > 0) shape[Axis::features] = feature_count(shape[Axis::experts]);
+        if (shape[Axis::equations] > 0) shape[Axis::features] = feature_count(shape[Axis::experts]);
     }
     static Shape with_feature_room(Shape shape) {
         set_feature_room(shape);
@@ -291,7 +297,7 @@ private:
     }
     // Room for the features of all experts that there is room for, as far as they are used.
     static void set_feature_room(Shape& room) {
-        if (room[Axis::corrections] > 0)
+        if (room[Axis::equations] > 0)
             room[Axis::features] = feature_count(std::min(room[Axis::experts], most_stacked));
     }
 

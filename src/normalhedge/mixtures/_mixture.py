@@ -36,7 +36,9 @@ from normalhedge.mixtures.state import (
     id_text,
     let_sleep,
     read,
+    read_context,
     read_outcome,
+    refuse_contexts,
     shape_values,
 )
 
@@ -178,6 +180,7 @@ class Mixture(MixtureViews):
         confidence: Mapping[str, float] | None = None,
         *,
         id: Any = None,  # noqa: A002
+        context: Mapping[str, Any] | None = None,
     ) -> Prediction:
         """Return the blend of the forecasts, the weights of the experts and a ticket.
 
@@ -195,6 +198,12 @@ class Mixture(MixtureViews):
         id
             Your own id of the round, which `update` accepts in place of the ticket: text, a number,
             or anything else that JSON can hold.
+        context
+            The circumstances on which the weights and corrections of ``"auto"`` may depend, such as
+            ``{"hour": 7, "weather": "rain"}``: up to three names, each with a category, that is
+            text, a whole number, true or false. With several items, a sequence or a mapping gives
+            each its own. A context that is missing, or has more than 64 values, has the weights
+            that are common to all.
 
         Raises
         ------
@@ -202,15 +211,21 @@ class Mixture(MixtureViews):
             If an argument is not as described, or a round with this id waits for its outcome; the
             mixture does not change then.
         """
-        if confidence is None and id is None:  # a dict of numbers takes one call of the core
+        # A dict of numbers takes one call of the core.
+        if confidence is None and id is None and context is None:
             prediction: Prediction | None = self._live.predict(forecasts)
             if prediction is not None:
                 return prediction
         with self._live.turn, INSIDE:
-            return self._predict(forecasts, confidence, None if id is None else id_text(id))
+            text = None if id is None else id_text(id)
+            return self._predict(forecasts, confidence, text, context)
 
     def _predict(
-        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
+        self,
+        forecasts: Mapping[str, Any],
+        confidence: Mapping[str, float] | None,
+        text: str | None,
+        context: Mapping[str, Any] | None,
     ) -> Prediction:
         """Predict forecasts of any form, with an id as JSON text."""
         live = self._live
@@ -229,10 +244,14 @@ class Mixture(MixtureViews):
         if not live.warned and (np.abs(table) >= inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
             live.warned = True
+        cells, new_cells = None, list[str]()
+        if context is not None:
+            refuse_contexts(self.settings)
+            cells, new_cells = read_context(live, context, keys)
         items = [""] if keys is None else [str(key) for key in keys]
         kept = tuple(keys) if isinstance(keys, list) else keys
         ticket, values, distribution, bounds = live.predict_rows(
-            RoundInput(version, table, confidences, kept, items, new, text)
+            RoundInput(version, table, confidences, kept, items, new, text, cells, new_cells)
         )
         intervals = None
         if self.intervals is not None and bounds is not None:
@@ -242,7 +261,11 @@ class Mixture(MixtureViews):
         )
 
     def peek(
-        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
+        self,
+        forecasts: Mapping[str, Any],
+        confidence: Mapping[str, float] | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
     ) -> Prediction:
         """Return the prediction that `predict` would make, and change nothing.
 
@@ -250,7 +273,7 @@ class Mixture(MixtureViews):
 
         Parameters
         ----------
-        forecasts, confidence
+        forecasts, confidence, context
             As for `predict`.
 
         Examples
@@ -261,7 +284,8 @@ class Mixture(MixtureViews):
         >>> tomorrow.ticket, tomorrow.value == mixture.predict({"a": 2.0, "b": 4.0}).value
         (-1, True)
         """
-        return self.copy(history=False).predict(forecasts, confidence)._replace(ticket=-1)
+        other = self.copy(history=False)
+        return other.predict(forecasts, confidence, context=context)._replace(ticket=-1)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -434,10 +458,11 @@ class Mixture(MixtureViews):
             self.update(operation["update"], operation["outcome"])
             return None
         forecasts, confidence = operation["predict"], operation.get("confidence")
+        context = operation.get("context")
         if text is None:
-            return self.predict(forecasts, confidence)
+            return self.predict(forecasts, confidence, context=context)
         with self._live.turn, INSIDE:  # the id may be null
-            return self._predict(forecasts, confidence, text)
+            return self._predict(forecasts, confidence, text, context)
 
     def redo(self, operation: Operation) -> None:
         """Repeat an operation of a journal; refuse it if its round gets another ticket."""

@@ -29,6 +29,13 @@ Confidence = Annotated[
     dict[str, float] | None,
     Meta(description="The confidence of experts in their forecasts, in [0, 1]; 1 by default."),
 ]
+Context = Annotated[
+    dict[str, Any] | None,
+    Meta(
+        description="The circumstances that weights may depend on: up to three categories by name.",
+        examples=[{"hour": 7, "weather": "rain"}],
+    ),
+]
 Ticket = Annotated[int, Meta(ge=0, le=2**53, description="The ticket of a round.")]
 Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or other JSON.")]
 Outcome = Annotated[
@@ -77,6 +84,7 @@ class PeekRequest(Struct, forbid_unknown_fields=True):
 
     forecasts: Forecasts
     confidence: Confidence = None
+    context: Context = None
 
 
 class RoundForecasts(PeekRequest):
@@ -322,10 +330,12 @@ class CompactedAnswer(Struct):
 
 def as_line(form: Struct) -> dict[str, Any]:
     """Return the fields of a form that the client sent, as a line of a stream."""
+    values = {name: getattr(form, name) for name in form.__struct_fields__}
+    optional = ("confidence", "context")
     return {
         name: value
-        for name in form.__struct_fields__
-        if (value := getattr(form, name)) is not UNSET and not (name == "confidence" and not value)
+        for name, value in values.items()
+        if value is not UNSET and (value or name not in optional)
     }
 
 

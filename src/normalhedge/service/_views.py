@@ -72,7 +72,11 @@ class Views:
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
             try:
-                prediction = mixture.peek(request["forecasts"], request.get("confidence"))
+                prediction = mixture.peek(
+                    request["forecasts"],
+                    request.get("confidence"),
+                    context=request.get("context"),
+                )
             except REFUSALS as error:
                 raise refuse(mixture, request, error) from error
             return as_json(plain_prediction(prediction))
@@ -201,7 +205,8 @@ def line_of(operation: Operation) -> dict[str, Any]:
     """Return the line of a stream that asks for an operation."""
     if "predict" in operation:
         line = {"forecasts": operation["predict"]}
-        return line | {name: operation[name] for name in ("confidence", "id") if name in operation}
+        kept = ("confidence", "context", "id")
+        return line | {name: operation[name] for name in kept if name in operation}
     if "update" in operation:
         line = {"ticket": operation["update"], "outcome": operation["outcome"]}
         return line | ({"id": operation["id"]} if "id" in operation else {})

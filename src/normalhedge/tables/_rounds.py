@@ -354,7 +354,7 @@ def store_pending(
         record = RoundRecord(
             ticket, number, rounds.forecasts[rows].copy(), None, rounds.values[rows].copy(),
             rounds.items[rows].copy(), None if names == [""] else tuple(names), None,
-            None if tokens is None else tokens[r],
+            None if tokens is None else tokens[r], None,
         )  # fmt: skip
         records.append(record)
         last = max(int(rounds.places[stop - 1]), -1)  # -1 if no round is new

@@ -17,6 +17,7 @@ from normalhedge.mixtures.files._entries import (
     check_words,
 )
 from normalhedge.mixtures.intervals import Conformal
+from normalhedge.mixtures.rules import CONTEXTS
 from normalhedge.mixtures.state import (
     DeferredOutcome,
     LastTable,
@@ -28,7 +29,8 @@ from normalhedge.mixtures.state import (
 ROUND = frozenset(
     {"ticket", "forecasts", "confidence", "values", "items", "number", "keys", "blend"}
 )
-"""The entries of a pending round; ``blend`` holds the outcomes of a table, or null."""
+"""The entries of a pending round; ``blend`` holds the outcomes of a table, or null. A round with
+contexts has ``cells``, too."""
 
 INTERVALS = frozenset({"levels", "season", "games", "predicted", "tokens"})
 """The entries of the intervals."""
@@ -76,6 +78,7 @@ def write_rounds(state: MixtureState, write: Callable[[MixtureState], Any]) -> d
                 "number": record.number,
                 "keys": len(record.keys) if isinstance(record.keys, range) else record.keys,
                 "blend": _write_deferred(facts.deferred.get(record.ticket)),
+                **({} if record.cells is None else {"cells": record.cells.tolist()}),
             }
             for record in rounds
         ],
@@ -115,7 +118,7 @@ def read_rounds(
 
 def _read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
     """Return a pending round."""
-    if entry.keys() != ROUND:
+    if entry.keys() - {"cells"} != ROUND:
         raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
     ticket = check_whole("ticket", entry["ticket"], state.next_ticket)
     items = [check_whole("item", i, len(state.items)) for i in check_list("items", entry["items"])]
@@ -149,7 +152,19 @@ def _read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
         raise ValueError(f"ticket {ticket} has no prediction")
     number = check_whole("number", entry["number"], state.rounds)
     which = np.array(items, dtype=np.int32)
-    return RoundRecord(ticket, number, forecasts, confidence, values, which, keys, None, None)
+    return RoundRecord(
+        ticket, number, forecasts, confidence, values, which, keys, None, None,
+        _read_cells(state, rows, entry),
+    )  # fmt: skip
+
+
+def _read_cells(state: MixtureState, rows: int, entry: Mapping[str, Any]) -> np.ndarray | None:
+    """Return the cells of the contexts of a pending round."""
+    if "cells" not in entry:
+        return None
+    last = len(state.live.cells) - 1
+    cells = check_floats("cells", entry["cells"], (rows, CONTEXTS), -1, last, integral=True)
+    return cells.astype(np.int32)
 
 
 def _read_deferred(

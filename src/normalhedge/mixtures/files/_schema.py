@@ -1,9 +1,10 @@
 """The schema of a file of a mixture: each entry once, with its versions and its check.
 
 Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
-had no checksum, version 3 no regrets in units of the loss and no delays. Before version 5 the
-default had no corrections: its files go on without. All versions are read: an entry that a version
-does not have keeps its value in a new mixture, unless it can be computed.
+had no checksum, version 3 no regrets in units of the loss and no delays. Before version 6 the
+default had no corrections, except in version 5, of which there was no release: files go on without.
+All versions are read: an entry that a version does not have keeps its value in a new mixture,
+unless it can be computed.
 """
 
 import json
@@ -30,10 +31,11 @@ from normalhedge.mixtures.state import (
     MixtureSettings,
     MixtureState,
     item_indices,
+    takes_contexts,
 )
 
 FORMAT = "normalhedge mixture"
-VERSION = 5
+VERSION = 6
 SEALED = 3
 """The first version with a checksum. Files before it are refused if they have unknown entries."""
 
@@ -87,8 +89,11 @@ SCHEMA = (
     Entry("marks", field="marks", low=-1),
     Entry("ranges", field="ranges"),
     Entry("pool_ranges", field="pool_ranges", low=0.0),
-    Entry("equation_rows", since=5, field="equation_rows"),
-    Entry("equation_squares", since=5, field="equation_squares"),
+    Entry("cells", since=6),
+    Entry("equation_rows", since=6, field="equation_rows"),
+    Entry("equation_squares", since=6, field="equation_squares"),
+    Entry("cell_rows", since=6, field="cell_rows"),
+    Entry("cell_squares", since=6, field="cell_squares"),
     Entry("sums", field="expert_sums"),
     Entry("totals", field="total_sums"),
     Entry("retired", since=SEALED, optional=True),
@@ -118,6 +123,7 @@ def write_mixture(state: MixtureState) -> dict[str, Any]:
         **{name: getattr(state.settings, name) for name in LIMITS},
         "names": live.names,
         "items": live.items,
+        "cells": live.cells,
         **{entry.name: getattr(live, entry.name) for entry in entries if entry.check},
         **{entry.name: getattr(live, entry.field).tolist() for entry in entries if entry.field},
         "retired": sorted(live.retired),
@@ -133,8 +139,11 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
     live = state.live
     state.join(check_words("names", content["names"]))
     item_indices(live, check_words("items", content["items"]))
-    if state.names != content["names"] or state.items != content["items"]:
-        raise ValueError("names and items must be different words, in the order of their arrival")
+    cells = check_words("cells", content.get("cells", []))
+    if len(set(cells)) == len(cells) and (not cells or takes_contexts(state.settings)):
+        live.join(live.version, [], [], cells)
+    if (state.names, state.items, live.cells) != (content["names"], content["items"], cells):
+        raise ValueError("names, items and cells must be different words, in their first order")
     for name, entry in entries.items():
         if entry.check is not None:
             setattr(live, name, entry.check(name, content[name]))
@@ -179,7 +188,9 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
     options = interval_options(content.get("intervals")) | _limits(content)
     components, prior = hedger.pop("components", None), hedger.pop("prior", None)
     own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
-    if content["version"] < 5 and kind is Automatic:
+    if content["version"] < 6 and kind is Automatic:
+        if content["version"] == 5 and kind(**hedger).target(own_loss):
+            raise ValueError("a development version had other corrections: blend the table again")
         hedger["inside"] = True
     rule = kind(**hedger)
     names = [part.name for part in rule.components(own_loss)] if kind is Automatic else None

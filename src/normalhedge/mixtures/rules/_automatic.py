@@ -15,8 +15,9 @@ from normalhedge.guarantees.potentials import exp_or_inf
 from normalhedge.mixtures.losses import NUMBERS, Loss
 from normalhedge.mixtures.rules._components import Component, components_of
 
-CORRECTIONS, BY_CORRECTION = 4, 0.05
-"""The number of corrections, and the prior of each, and of their base, in the insurance."""
+CORRECTIONS, CONTEXTS, BY_CORRECTION = 5, 3, 0.05
+"""The number of corrections, the largest number of contexts, each of which has a correction, and
+the prior of each of these corrections, and of their base, in the insurance."""
 
 SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
 """The largest error that corrections learn from, in usual errors."""
@@ -238,17 +239,17 @@ class Automatic:
         """Return the place of the first way among the values of a row.
 
         Before it: the blend, the two meta levels, the forecast that is followed; then, with
-        corrections, its base and the corrections.
+        corrections, its base, the corrections and the corrections of contexts.
         """
-        return 4 + (1 + self.corrections(loss) if self.target(loss) else 0)
+        return 4 + (1 + self.corrections(loss) + CONTEXTS if self.target(loss) else 0)
 
     def _shares(self, loss: Loss) -> Floats:
         """Return the prior of the insurance: of the levels together, and of each way."""
         ways, insured = self.prior_of(loss)
         separate = [way.prior for way in self.components(loss) if way.hedger is not None]
         corrections = [BY_CORRECTION] * self.corrections(loss)
-        base = [BY_CORRECTION] * bool(corrections)
-        rest = (*base, *corrections, *ways, *separate, *corrections)
+        others = [BY_CORRECTION] * (1 + CONTEXTS) * bool(corrections)  # their base, and contexts
+        rest = (*others, *corrections, *ways, *separate, *corrections)
         return np.array([insured, *((1.0 - insured) * p for p in rest)])
 
     def _potential(self, loss: Loss, games: Live) -> Floats:

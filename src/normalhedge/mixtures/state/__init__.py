@@ -1,6 +1,14 @@
 """The settings and the state of a mixture, and the forms of its rounds."""
 
 from normalhedge.mixtures.state._combining import combine as combine
+from normalhedge.mixtures.state._contexts import (
+    contexts_of as contexts_of,
+    plan_cells as plan_cells,
+    read_context as read_context,
+    refuse_contexts as refuse_contexts,
+    takes_contexts as takes_contexts,
+    value_text as value_text,
+)
 from normalhedge.mixtures.state._core_settings import (
     RoundInput as RoundInput,
     RoundRecord as RoundRecord,

@@ -57,6 +57,10 @@ class RoundInput(NamedTuple):
     items: Sequence[str]
     new: Sequence[str]  # the names of the experts that join
     id: str | None  # the id of the round as JSON; None if it has none
+    # cells, new_cells: the cells of the contexts of each row, -1 without one; and the names of new
+    # cells. See `Contexts`.
+    cells: np.ndarray | None
+    new_cells: Sequence[str]
 
 
 class RoundRecord(NamedTuple):
@@ -71,6 +75,7 @@ class RoundRecord(NamedTuple):
     keys: Keys
     id: str | None
     tokens: Floats | None
+    cells: np.ndarray | None
 
 
 class Schedule(NamedTuple):
@@ -100,6 +105,7 @@ class Schedule(NamedTuple):
     expert_sums: Floats
     total_sums: Floats
     base: int
+    cells: np.ndarray  # the cells of the contexts of each row; without rows if there are none
 
 
 def core_settings(settings: MixtureSettings) -> CoreSettings:

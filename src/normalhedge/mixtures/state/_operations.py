@@ -6,9 +6,10 @@ from typing import Any
 from normalhedge.live import journal
 
 Operation = journal.Operation
-"""``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}`` predicts a round; the
-confidences and the id are optional, and the ticket is the one that the round got. ``{"update": 7,
-"outcome": ..., "id": ...}`` gives the outcome of a round by its ticket; the id is optional.
+"""``{"predict": forecasts, "confidence": ..., "context": ..., "id": ..., "ticket": 7}`` predicts a
+round; confidences, contexts and the id are optional, the ticket is the one that the round got.
+``{"update": 7, "outcome": ..., "id": ...}`` gives the outcome of a round by its ticket; the id is
+optional.
 ``{"leave": name}``, ``{"retire": name}``, ``{"rename": [old, new]}`` and ``{"inherit": [new,
 old]}`` change experts. ``{"correct": 7, "outcome": ...}`` replaces an outcome; a journal cannot
 repeat it, because the earlier rounds that it needs are not in the state file."""

@@ -59,6 +59,8 @@ class PendingRound(NamedTuple):
     # were predicted before. None without intervals.
     tokens: Floats | None = None
     id: str | None = None  # the id of the caller, as JSON; None if there is none
+    # the cells of the contexts of each row, -1 without one; None without contexts
+    cells: np.ndarray | None = None
 
     @classmethod
     def of(cls, record: Any) -> "PendingRound":

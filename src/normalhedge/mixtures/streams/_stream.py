@@ -38,7 +38,7 @@ from normalhedge.mixtures.state import Operation, Prediction
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
 
-WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANGES}
+WORDS = {"forecasts", "confidence", "context", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
 
 
@@ -123,7 +123,7 @@ class Stream:
 
     def _correct(self, request: dict[str, Any]) -> int:
         """Correct the outcome of a settled round; return its ticket."""
-        if request.keys() & {"outcome", "forecasts", "confidence"}:
+        if request.keys() & {"outcome", "forecasts", "confidence", "context"}:
             raise ValueError("a line with correct must not have other entries than ticket or id")
         operation = {"correct": self._ticket(request, settled=True), "outcome": request["correct"]}
         self._do(operation)
@@ -153,8 +153,9 @@ class Stream:
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
         operation: Operation = {"predict": forecasts}
-        if request.get("confidence") is not None:
-            operation["confidence"] = request["confidence"]
+        for name in ("confidence", "context"):
+            if request.get(name) is not None:
+                operation[name] = request[name]
         if "id" in request and "outcome" not in request:
             operation["id"] = request["id"]
         prediction = self._do(operation)

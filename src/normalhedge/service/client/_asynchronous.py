@@ -183,31 +183,36 @@ class AsyncServedMixture:
         confidence: Mapping[str, float] | None = None,
         *,
         id: Any = None,  # noqa: A002
+        context: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Prediction:
         """Return the blend of the forecasts, the weights of the experts and a ticket.
 
         Parameters
         ----------
-        forecasts, confidence, id
+        forecasts, confidence, id, context
             As for `Mixture.predict`.
         key
             The idempotency key, if the call repeats an earlier one; by default a new one.
         """
-        body = encode_forecasts(forecasts, confidence) | encode_id(id)
+        body = encode_forecasts(forecasts, confidence, context) | encode_id(id)
         return await self._change("predict", body, key, read_prediction)
 
     async def peek(
-        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
+        self,
+        forecasts: Mapping[str, Any],
+        confidence: Mapping[str, float] | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
     ) -> Prediction:
         """Return the result that `predict` would have, and change nothing; the ticket is -1.
 
         Parameters
         ----------
-        forecasts, confidence
+        forecasts, confidence, context
             As for `predict`.
         """
-        body = encode_forecasts(forecasts, confidence)
+        body = encode_forecasts(forecasts, confidence, context)
         request = Request("POST", f"{self._path}/peek", read_prediction, body)
         return await self._client.send(request)
 

@@ -11,7 +11,14 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.specs import nearest
-from normalhedge.mixtures.state import OPTIONS, Keys, Prediction, check_mapping, id_text
+from normalhedge.mixtures.state import (
+    OPTIONS,
+    Keys,
+    Prediction,
+    check_mapping,
+    id_text,
+    value_text,
+)
 
 MIXTURES = "/v1/mixtures"
 
@@ -57,8 +64,8 @@ def check_same(name: str, wanted: Mapping[str, Any], present: Mapping[str, Any])
             )
 
 
-def encode_forecasts(forecasts: Any, confidence: Any) -> dict[str, Any]:
-    """Return the forecasts and the confidence of a round as JSON has them."""
+def encode_forecasts(forecasts: Any, confidence: Any, context: Any = None) -> dict[str, Any]:
+    """Return the forecasts, the confidence and the context of a round as JSON has them."""
     check_mapping(forecasts)
     body: dict[str, Any] = {"forecasts": dict(map(_forecast, forecasts.items()))}
     if confidence is not None:
@@ -69,7 +76,20 @@ def encode_forecasts(forecasts: Any, confidence: Any) -> dict[str, Any]:
             name: inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
             for name, value in confidence.items()
         }
+    if context is not None:
+        if not isinstance(context, Mapping):
+            raise TypeError(f"context must be a mapping of names, got {type(context).__name__}")
+        body["context"] = {str(name): _context(name, value) for name, value in context.items()}
     return body
+
+
+def _context(name: str, value: Any) -> Any:
+    """Return the value of a context, or its values for the items, as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(key): value_text(name, part) for key, part in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [value_text(name, part) for part in value]
+    return value_text(name, value)
 
 
 def _forecast(pair: tuple[Any, Any]) -> tuple[str, Any]:

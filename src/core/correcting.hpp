@@ -1,0 +1,364 @@
+// The corrections of the default blend at work: what they forecast in a row, and what they learn from its outcome.
+// `corrections.hpp` has the equations.
+#pragma once
+
+#include <utility>
+
+#include "corrections.hpp"
+#include "guard.hpp"
+#include "mixture.hpp"
+
+namespace normalhedge::mixtures {
+
+// The places of forecasts among the values of a row, after the blend.
+struct Places {
+    size_t followed;  // the forecast of the choice
+    size_t base;
+    size_t median;    // the plain one
+    size_t shared;    // the corrections that items share
+    size_t contexts;  // the corrections of contexts
+    size_t alone;     // the corrections of the item alone
+    size_t errors;    // the base plus its mean error, and plus its last error
+};
+
+class Corrector {
+public:
+    // `target` limits the errors to learn from, in units of the usual error; 0 for no corrections.
+    Corrector(double target, const Recipe& recipe) : target_(target), recipe_(recipe) {}
+
+    bool on() const { return target_ > 0.0; }
+
+    // The size of the memory of a game: the choice; the usual number of pending rounds, and its weight; the number
+    // of rounds; the number of contexts; and the losses of the steady correction.
+    static constexpr size_t size = Choice::size + 7;
+    void place(const Places& places, size_t first_total) {
+        at_ = places;
+        first_ = first_total;
+    }
+
+    Choice choice(const Game& game) const { return Choice(game.columns.totals + first_); }
+    Members members(const Game& shared, bool several) const {
+        return {several, static_cast<size_t>(memory(shared).contexts)};
+    }
+    void weigh(const Game& shared, bool several) const { choice(shared).weigh(members(shared, several)); }
+
+    // Note which contexts there are.
+    void note_contexts(const Game& shared, bool several, const Rows& rows) const {
+        double& contexts = memory(shared).contexts;
+        const double before = contexts;
+        for (size_t j = 0; rows.cells && j < rows.count; ++j)
+            for (size_t s = 0; s < most_contexts; ++s)
+                if (rows.cells[j * most_contexts + s] >= 0) contexts = larger(contexts, static_cast<double>(s + 1));
+        if (contexts > before) weigh(shared, several);
+    }
+
+    // Write the corrections of the base, and their mean by the choice, which is followed. `values` are the values
+    // of the row after the blend, `cells` its cells or none.
+    void say(const Game& shared, const Game& alone, bool several, const Forecasts& forecasts, const double* rated,
+             const Track& track, const Seen& seen, const std::int32_t* row_cells, const Cells& cells,
+             double* values) const {
+        const size_t features = shared.stacks.features;
+        Scratch room(2 * features + 2 * Members::most);
+        double* z = room.data();
+        double* projected = z + features;
+        double* weights = projected + features;
+        double* chosen = weights + Members::most;
+        const double start = values[at_.base];
+        const double low = lowest(forecasts, rated, seen);
+        const double errors[2] = {track.mean_error, track.last_error};
+        for (size_t e = 0; e < 2; ++e) values[at_.errors + e] = start + errors[e];
+        const Members present = members(shared, several);
+        std::fill(chosen, chosen + Members::most, start);
+        for (size_t k = 0; k < correction_count; ++k) {
+            const Correction& correction = corrections[k];
+            const bool usable = has_base(correction, rated, forecasts.n);
+            const double from = correction.of_median && usable ? values[at_.median] : start;
+            const double error = track.error(correction.of_median);
+            const bool ready = usable && error > tiny;
+            if (ready) write_features(correction, forecasts, rated, from, track, errors, features, z);
+            for (size_t g = 0; g < (several ? 2 : 1); ++g) {
+                const Game& game = g ? alone : shared;
+                double value = from;
+                if (ready) {
+                    const Equations equations = game.stacks.of(k);
+                    double shift = equations.value(z);
+                    if (correction.cautious)
+                        shift /= 1.0 + (1.0 + memory(game).late) * equations.leverage(z, projected);
+                    value = larger(from + error * within(shift, -widest, widest), low);
+                }
+                chosen[(g ? Members::alone : Members::shared) + k] = near(value, start);
+            }
+            if (k == corrected_by_contexts)
+                say_contexts(present, row_cells, cells, memory(shared).late, ready ? error : 0.0, low, start, z,
+                             projected, chosen);
+        }
+        for (size_t k = 0; k < correction_count; ++k) {
+            values[at_.shared + k] = chosen[Members::shared + k];
+            if (several) values[at_.alone + k] = chosen[Members::alone + k];
+        }
+        for (size_t s = 0; s < most_contexts; ++s) values[at_.contexts + s] = chosen[Members::of_contexts + s];
+        write_choice(shared, alone, present, weights);
+        double shift = 0.0;
+        for (size_t k = 0; k < present.end(); ++k) shift += weights[k] * (chosen[k] - start);
+        values[at_.followed] = start + shift;
+    }
+
+    // Let the corrections and the choice between them learn.
+    template <class GameOf, class TrackOf>
+    void learn(const Game& shared, const GameOf& game_of, bool several, const Rows& rows, double late,
+               const TrackOf& track_of, const Cells& cells) const {
+        const size_t n = rows.n;
+        const size_t features = shared.stacks.features;
+        Scratch room(n + features * (features + 2) + 2 * Members::most);
+        double* rated = room.data();
+        double* z = rated + n;
+        double* round = z + features;
+        double* rises = round + features * (features + 1);
+        double* row_rises = rises + Members::most;
+        double known = 0.0;
+        double judged = 0.0;
+        const auto is_known = [&](size_t j) { return rows.known(j) && rows.value(j)[0] == rows.value(j)[0]; };
+        for (size_t j = 0; j < rows.count; ++j) known += is_known(j) ? 1.0 : 0.0;
+        if (known == 0.0) return;
+        const Members present = members(shared, several);
+        fill(rises, Members::most, 0.0);
+        note_lateness(shared, late);
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!is_known(j)) continue;
+            Track& track = track_of(rows.items[j]);
+            rate_row(rows, j, rated);
+            const Game own_game = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
+            if (several) note_lateness(own_game, late);
+            if (write_rises(rows, j, present, track, row_rises)) {
+                judged += 1.0;
+                for (size_t k = 0; k < present.end(); ++k) rises[k] += row_rises[k];
+                if (several) choice(own_game).learn(present, row_rises, late);
+            }
+            const double* said = rows.value(j) + rows.classes;
+            track.see(said[at_.base], said[at_.median], rows.outcomes[j]);
+            const double before = std::exchange(track.largest, larger(track.largest, square_of(track.error(false))));
+            if (!several && known > 1.0) continue;
+            for (size_t k = 0; k < correction_count; ++k) {
+                if (corrections[k].non_negative) continue;
+                const double target = write_equation(k, rows, j, rated, track, features, z);
+                if (!(target == target)) continue;
+                if (corrections[k].steady)
+                    learn_steady(own_game, k, said, rows.outcomes[j], several, track, before, target, z);
+                else
+                    own_game.stacks.of(k).learn(z, target, 1.0, corrections[k].keep);
+            }
+            solve(own_game);
+        }
+        if (several || known > 1.0) learn_shared(shared, rows, known, track_of, is_known, rated, z, round);
+        learn_cells(rows, known, track_of, is_known, cells, rated, z);
+        if (judged > 0.0) {
+            for (size_t k = 0; k < present.end(); ++k) rises[k] /= judged;
+            choice(shared).learn(present, rises, late);
+        }
+    }
+
+    // How far the steady correction of a game is behind the best linear combination: the numbers of Theorem L.
+    struct Steady {
+        double losses;   // of its forecasts, in units of the largest s^2
+        double squares;  // of the errors that it learns from
+        double clipped;  // what the errors that were clipped may have cost
+    };
+
+private:
+    static constexpr double widest = 4.0;  // in usual errors
+
+    struct Memory {
+        double late;
+        double lates;
+        double rounds;
+        double contexts;
+        Steady steady;
+    };
+    Memory& memory(const Game& game) const {
+        return *reinterpret_cast<Memory*>(game.columns.totals + first_ + Choice::size);
+    }
+    static_assert(Choice::size + sizeof(Memory) / sizeof(double) == size, "a game has room for its memory");
+
+    // Targets that were never negative stay so, unless a forecast is negative.
+    static double lowest(const Forecasts& forecasts, const double* rated, const Seen& seen) {
+        if (seen.count < enough || seen.low < 0.0) return -infinity;
+        const double* x = forecasts.of_class(0);
+        for (size_t i = 0; i < forecasts.n; ++i)
+            if (rated[i] > 0.0 && x[i] < 0.0) return -infinity;
+        return 0.0;
+    }
+
+    static double near(double value, double start) {
+        return std::fabs(value - start) <= alike * std::fabs(start) ? start : value;
+    }
+
+    // With two forecasts the median is not robust: it jumps when one of three experts sleeps.
+    static bool has_base(const Correction& correction, const double* rated, size_t n) {
+        size_t awake = 0;
+        for (size_t i = 0; correction.of_median && i < n; ++i) awake += rated[i] > 0.0 ? 1 : 0;
+        return !correction.of_median || awake > 2;
+    }
+
+    // Write the corrections of the contexts of a row; `z` are the features of the common one, `error` is 0 before
+    // the first error.
+    static void say_contexts(const Members& present, const std::int32_t* row_cells, const Cells& cells, double late,
+                             double error, double low, double start, const double* z, double* projected,
+                             double* chosen) {
+        const double common = chosen[Members::shared + corrected_by_contexts];
+        for (size_t s = 0; s < present.contexts; ++s) {
+            double value = common;
+            if (row_cells && row_cells[s] >= 0 && error > 0.0) {
+                const Equations equations = cells.of(row_cells[s]);
+                const double pending = late * static_cast<double>(present.contexts) / static_cast<double>(cells.count);
+                const double shift = equations.value(z) / (1.0 + (1.0 + pending) * equations.leverage(z, projected));
+                value = larger(common + error * within(shift, -widest, widest), low);
+            }
+            chosen[Members::of_contexts + s] = near(value, start);
+        }
+    }
+
+    // Write the weights of the base and of its corrections.
+    void write_choice(const Game& shared, const Game& alone, const Members& present, double* weights) const {
+        for (size_t k = 0; k < present.end(); ++k) weights[k] = present.prior(k);
+        choice(shared).multiply(present, weights);
+        if (!present.several) return;
+        for (size_t k = 0; k < present.end(); ++k) weights[k] = 0.9 * weights[k] + 0.1 * present.prior(k);
+        choice(alone).multiply(present, weights);
+    }
+
+    // Count the equations of a round in the game that items share.
+    template <class TrackOf, class Known>
+    void learn_shared(const Game& shared, const Rows& rows, double known, const TrackOf& track_of,
+                      const Known& is_known, double* rated, double* z, double* round) const {
+        const size_t features = shared.stacks.features;
+        const double weight = 1.0 / std::sqrt(known);
+        for (size_t k = 0; k < correction_count; ++k) {
+            if (corrections[k].non_negative) continue;
+            // The rows of a round are added up first: two of them count the same in either order.
+            const Equations common = shared.stacks.of(k);
+            Equations sum = common;
+            if (known > 1.0) {
+                sum.square = round;
+                sum.right = round + features * features;
+                sum.stride = features;
+                fill(round, features * (features + 1), 0.0);
+            }
+            bool any = false;
+            for (size_t j = 0; j < rows.count; ++j) {
+                if (!is_known(j)) continue;
+                rate_row(rows, j, rated);
+                const Track& track = track_of(rows.items[j]);
+                const double target = write_equation(k, rows, j, rated, track, features, z);
+                if (!(target == target)) continue;
+                any = true;
+                sum.learn(z, target, weight, known > 1.0 ? 1.0 : corrections[k].keep);
+            }
+            if (any && known > 1.0) common.learn_from(sum, corrections[k].keep);
+        }
+        solve(shared);
+    }
+
+    static double square_of(double x) { return x * x; }
+
+    // Count an equation of the steady correction in the unit of the outcomes, and measure the correction;
+    // `before` is the largest s^2 before the round.
+    void learn_steady(const Game& game, size_t k, const double* said, double outcome, bool several, const Track& track,
+                      double before, double target, const double* z) const {
+        const double error = track.error(false);
+        const double weight = square_of(error) / track.largest;
+        const double shrunk = before / track.largest;
+        game.stacks.of(k).learn(z, target, weight, shrunk);
+        const double shift = (said[(several ? at_.alone : at_.shared) + k] - said[at_.base]) / error;
+        const double beyond = std::fabs((outcome - said[at_.base]) / error - target);
+        Steady& steady = memory(game).steady;
+        steady.losses = shrunk * steady.losses + weight * square_of(target - shift);
+        steady.squares = shrunk * steady.squares + weight * square_of(target);
+        steady.clipped = shrunk * steady.clipped + weight * 4.0 * target_ * beyond;
+    }
+
+    // Count the equations of the cells of a round.
+    template <class TrackOf, class Known>
+    void learn_cells(const Rows& rows, double known, const TrackOf& track_of, const Known& is_known,
+                     const Cells& cells, double* rated, double* z) const {
+        if (!rows.cells) return;
+        const double weight = 1.0 / std::sqrt(known);
+        const auto cell_of = [&](size_t j, size_t s) { return rows.cells[j * most_contexts + s]; };
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!is_known(j)) continue;
+            const Track& track = track_of(rows.items[j]);
+            const double* said = rows.value(j) + rows.classes;
+            rate_row(rows, j, rated);
+            const double error = track.error(false);
+            const double common = write_equation(corrected_by_contexts, rows, j, rated, track, cells.features, z);
+            if (!(common == common)) continue;
+            const double target = within((rows.outcomes[j] - said[at_.shared + corrected_by_contexts]) / error,
+                                         -target_, target_);
+            for (size_t s = 0; s < most_contexts; ++s)
+                if (cell_of(j, s) >= 0) cells.of(cell_of(j, s)).learn(z, target, weight, context_correction.keep);
+        }
+        for (size_t s = 0; s < most_contexts; ++s)
+            for (size_t j = 0; j < rows.count; ++j)  // the rows of a round have few cells, mostly one
+                if (cell_of(j, s) >= 0 && (j == 0 || cell_of(j, s) != cell_of(j - 1, s)))
+                    cells.solve(cell_of(j, s), known * weight);
+    }
+
+    // Write the features of a row, and return the error to explain, in usual errors; NaN before the first error.
+    double write_equation(size_t k, const Rows& rows, size_t j, const double* rated, const Track& track,
+                          size_t features, double* z) const {
+        const Correction& correction = corrections[k];
+        const double* said = rows.value(j) + rows.classes;
+        const double start = said[at_.base];
+        const double from = correction.of_median ? said[at_.median] : start;
+        const double error = track.error(correction.of_median);
+        if (!(error > tiny) || !has_base(correction, rated, rows.n)) return not_a_number;
+        const double errors[2] = {said[at_.errors] - start, said[at_.errors + 1] - start};
+        write_features(correction, rows.row(j), rated, from, track, errors, features, z);
+        return within((rows.outcomes[j] - from) / error, -target_, target_);
+    }
+
+    // Solve the equations of all corrections of a game, where that is due.
+    void solve(const Game& game) const {
+        double& rounds = memory(game).rounds;
+        rounds += 1.0;
+        if (static_cast<size_t>(rounds) % rounds_per_solution(game.stacks.features) == 0) game.stacks.solve();
+    }
+
+    void note_lateness(const Game& game, double late) const {
+        Memory& mine = memory(game);
+        mine.lates = 0.95 * mine.lates + 1.0;
+        mine.late += (late - mine.late) / mine.lates;
+    }
+
+    // Write by how much the base and its corrections did better than the choice, in usual differences; false if
+    // all of them agreed.
+    bool write_rises(const Rows& rows, size_t j, const Members& present, Track& track, double* rises) const {
+        const double* said = rows.value(j) + rows.classes;
+        const double mine = said[at_.followed];
+        const double start = said[at_.base];
+        const double slope =
+            recipe_.loss ? recipe_.loss->slope(mine, 0, rows.outcomes[j], recipe_.quantiles_of(rows.items[j]))
+                         : rows.own_slopes[j * rows.slope_step + 1 + at_.followed];
+        double farthest = 0.0;
+        for (size_t k = 0; k < present.end(); ++k) {
+            rises[k] = k == 0                      ? start
+                       : k < Members::of_contexts ? said[at_.shared + k - Members::shared]
+                       : k < Members::alone       ? said[at_.contexts + k - Members::of_contexts]
+                                                  : said[at_.alone + k - Members::alone];
+            if (present.has(k)) farthest = larger(farthest, std::fabs(rises[k] - start));
+        }
+        if (!(farthest > 1e-12 * std::fabs(start))) return false;
+        track.difference = Track::tracked * track.difference + 0.5 * std::fabs(slope) * farthest;
+        track.differences = Track::tracked * track.differences + 1.0;
+        const double per = track.unit() > tiny ? 1.0 / track.unit() : 0.0;
+        for (size_t k = 0; k < present.end(); ++k)
+            rises[k] = present.has(k) ? within(slope * (mine - rises[k]) * per, -20.0, 20.0) : 0.0;
+        return true;
+    }
+
+    double target_;
+    const Recipe& recipe_;
+    Places at_{};
+    size_t first_ = 0;
+};
+
+}  // namespace normalhedge::mixtures
