@@ -20,7 +20,7 @@
 //     θ'z / (1 + (1 + L) h),   h = z' (ρ I + A)^-1 z.
 //
 // A non-negative correction solves the equations of another one under the constraint that no expert has a negative
-// weight, by coordinate descent from its last solution.
+// weight.
 //
 // The steady correction never forgets. In a game of one item it counts a round s_t^2 / M times, with M the largest
 // s^2 so far, and A and a shrink when M grows: its equations are then least squares in the unit of the outcomes,
@@ -76,6 +76,8 @@ constexpr size_t equation_count = 4;   // the non-negative correction shares the
 constexpr size_t most_contexts = 3;
 constexpr size_t common_features = 4;  // the constant, the base and its two errors; the experts follow
 constexpr size_t most_stacked = 64;    // experts; with more, corrections have the common features alone
+
+constexpr size_t most_features = common_features + most_stacked;
 
 constexpr size_t feature_count(size_t experts) {
     return common_features + (experts <= most_stacked ? experts : 0);
@@ -134,19 +136,33 @@ struct Equations {
         }
     }
 
-    // Solve the equations under the constraint that no expert has a negative weight; `weights` holds the last
-    // solution. Coordinate descent converges over the rounds.
-    void solve_non_negative(double* weights) const {
-        for (size_t sweep = 0; sweep < 3; ++sweep)
-            for (size_t i = 0; i < features; ++i) {
-                const double* mine = row(i);
-                double sum = right[i];
-#pragma omp simd reduction(- : sum)
-                for (size_t k = 0; k < i; ++k) sum -= mine[k] * weights[k];
-                for (size_t k = i + 1; k < features; ++k) sum -= square[k * stride + i] * weights[k];
-                const double x = sum / (mine[i] + ridge);
-                weights[i] = i < common_features ? x : larger(x, 0.0);
+    // Solve the equations under the constraint that no expert has a negative weight, which holds the last solution.
+    //
+    // Block principal pivoting (Judice and Pires, 1994): the passive features solve their equations, the others are
+    // 0. All features that violate a sign change sides, until none does; one at a time where that does not help.
+    // The solution is unique, so it does not depend on the order of the experts.
+    void solve_non_negative() const {
+        std::array<bool, most_features> passive;
+        for (size_t i = 0; i < features; ++i) passive[i] = i < common_features || theta[i] > 0.0;
+        size_t fewest = features + 1;
+        int patience = 3;
+        for (size_t step = 0; step < 4 * most_features; ++step) {
+            solve_passive(passive);
+            size_t wrong = 0;
+            size_t last = 0;
+            std::array<bool, most_features> violates;
+            for (size_t i = common_features; i < features; ++i) {
+                violates[i] = passive[i] ? theta[i] < 0.0 : gradient(i) > 1e-12 * (std::fabs(right[i]) + ridge);
+                if (violates[i]) last = i;
+                wrong += violates[i] ? 1 : 0;
             }
+            if (wrong == 0) break;
+            patience = wrong < fewest ? 3 : patience - 1;
+            fewest = smaller(fewest, wrong);
+            for (size_t i = common_features; i < features; ++i)
+                if (violates[i] && (patience > 0 || i == last)) passive[i] = !passive[i];
+        }
+        for (size_t i = common_features; i < features; ++i) theta[i] = larger(theta[i], 0.0);
     }
 
     // Solve the equations.
@@ -164,6 +180,45 @@ struct Equations {
     }
 
 private:
+    // How steeply the solution would improve with a larger weight of a feature.
+    double gradient(size_t i) const {
+        double sum = right[i] - ridge * theta[i];
+        for (size_t k = 0; k <= i; ++k) sum -= row(i)[k] * theta[k];
+        for (size_t k = i + 1; k < features; ++k) sum -= row(k)[i] * theta[k];
+        return sum;
+    }
+
+    // Solve the equations of the passive features by Cholesky's factor L of their part; the others are 0.
+    void solve_passive(const std::array<bool, most_features>& passive) const {
+        std::array<size_t, most_features> place;
+        size_t count = 0;
+        for (size_t i = 0; i < features; ++i)
+            if (passive[i]) place[count++] = i;
+        Scratch room(count * count + count);
+        double* x = room.data();
+        double* factor = x + count;
+        for (size_t i = 0; i < count; ++i) {
+            double* mine = factor + i * count;
+            double value = right[place[i]];
+            for (size_t k = 0; k <= i; ++k) {
+                const double* other = factor + k * count;
+                double sum = row(place[i])[place[k]] + (i == k ? ridge : 0.0);
+#pragma omp simd reduction(- : sum)
+                for (size_t j = 0; j < k; ++j) sum -= mine[j] * other[j];
+                mine[k] = i == k ? std::sqrt(larger(sum, 0.5 * ridge)) : sum / other[k];
+                if (k < i) value -= mine[k] * x[k];
+            }
+            x[i] = value / mine[i];
+        }
+        fill(theta, features, 0.0);
+        for (size_t i = count; i-- > 0;) {
+            double sum = x[i];
+            for (size_t k = i + 1; k < count; ++k) sum -= factor[k * count + i] * x[k];
+            x[i] = sum / factor[i * count + i];
+            theta[place[i]] = x[i];
+        }
+    }
+
     NORMALHEDGE_VECTORISED void factorise() const {
         const size_t p = features;
         for (size_t i = 0; i < p; ++i) {
@@ -224,7 +279,7 @@ struct Stacks {
         for (size_t k = 0; k < correction_count; ++k) {
             const Equations equations = of(k);
             if (corrections[k].non_negative)
-                equations.solve_non_negative(equations.theta);
+                equations.solve_non_negative();
             else
                 equations.solve();
         }

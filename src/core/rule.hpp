@@ -106,7 +106,7 @@ struct Rule {
     size_t room(size_t n, size_t rows, size_t classes) const {
         const size_t columns = automatic ? 40 + 2 * classes + rows * (classes + 1) + recipe.levels.size()
                                          : 20 + classes;
-        const size_t features = automatic && automatic->corrects() ? (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
+        const size_t features = automatic && automatic->corrects() ? 2 * (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
         return columns * n + 64 * (value_count() + 8) * (1 + classes) + features;
     }
 };
