@@ -149,7 +149,8 @@ class Tally:
 
     def rises(self, item: int, said: Floats, outcome: float) -> tuple[Floats, float, Floats]:
         """Return the differences of a row in units of the largest so far, that, and themselves."""
-        losses = LOSS_OF[self.loss.name](np.append(said[0], said[FOLLOWED:]) - outcome)
+        insured = said[FOLLOWED : FOLLOWED + len(self.shares)]
+        losses = LOSS_OF[self.loss.name](np.append(said[0], insured) - outcome)
         leads = np.nan_to_num(losses[0] - losses[1:])
         sums = np.nan_to_num(np.abs(losses[0]) + np.abs(losses[1:]))
         leads[np.abs(leads) <= 1e-12 * sums] = 0.0

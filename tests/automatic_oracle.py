@@ -200,7 +200,7 @@ class Level:
         r[np.abs(r) < 1e-9] = 0.0  # they cancel
         first = len(r)
         self.R[:first] = keep * self.R[:first] + r
-        self.V[:first] = keep * self.V[:first] + (1 + late) * r**2
+        self.V[:first] = keep * self.V[:first] + math.sqrt(1 + late) * r**2
         self.unit = max(keep * self.unit, float(np.abs(r).max()))
 
     def _rises(self, row: Floats, said: Any, outcome: float, usual: Usual) -> Floats:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from normalhedge.boundary.inputs import Floats
 from tests.automatic_oracle import Guard
@@ -18,28 +19,29 @@ RATES = 0.5 ** np.arange(1, 8)
 TRUST = 0.65
 
 
+COMMON = 4
+"""The features that do not belong to an expert: the constant, the base and its two errors."""
+
+
 class Correction(NamedTuple):
     """A correction of the blend, or of the plain median."""
 
-    of_median: bool
-    of_experts: bool
-    of_slope: bool
-    cautious: bool
-    keep: float
-    ridge: float
+    of_median: bool = False
+    of_experts: bool = True
+    of_slope: bool = False
+    cautious: bool = True
+    steady: bool = False
+    non_negative: bool = False
+    keep: float = 0.99
+    ridge: float = 5.0
 
 
 CORRECTIONS = (
-    Correction(
-        of_median=False, of_experts=False, of_slope=True, cautious=True, keep=0.99, ridge=10.0
-    ),
-    Correction(
-        of_median=False, of_experts=True, of_slope=False, cautious=True, keep=0.99, ridge=5.0
-    ),
-    Correction(of_median=False, of_experts=True, of_slope=True, cautious=True, keep=1.0, ridge=5.0),
-    Correction(
-        of_median=True, of_experts=True, of_slope=False, cautious=False, keep=0.99, ridge=5.0
-    ),
+    Correction(of_experts=False, of_slope=True, ridge=10.0),
+    Correction(),
+    Correction(of_slope=True, steady=True, keep=1.0),
+    Correction(of_median=True, cautious=False),
+    Correction(of_median=True, cautious=False, non_negative=True),
 )
 
 
@@ -48,7 +50,7 @@ class Equations:
 
     def __init__(self, correction: Correction, n: int) -> None:
         self.correction = correction
-        features = 2 + (n if correction.of_experts and n <= 64 else 0)
+        features = COMMON + (n if correction.of_experts and n <= 64 else 0)
         self.matrix, self.right = np.zeros((features, features)), np.zeros(features)
 
     def join(self, count: int) -> None:
@@ -64,19 +66,23 @@ class Equations:
         shift = float(z @ self.solution(self.right))
         if self.correction.cautious:
             shift /= 1.0 + (1.0 + late) * float(z @ self.solution(z))
-        return float(np.clip(shift, -3.0, 3.0))
+        return float(np.clip(shift, -4.0, 4.0))
 
-    def learn(self, z: Floats, target: float, weight: float, *, forget: bool) -> None:
-        """Count an equation."""
-        keep = self.correction.keep if forget else 1.0
+    def learn(self, z: Floats, target: float, weight: float, keep: float) -> None:
+        """Count an equation, after the earlier ones faded."""
         self.matrix = keep * self.matrix + weight * np.outer(z, z)
         self.right = keep * self.right + weight * target * z
 
     def solution(self, right: Floats) -> Floats:
         """Return the solution of the equations with a right side."""
-        return np.asarray(
-            np.linalg.solve(self.matrix + self.correction.ridge * np.eye(len(right)), right)
-        )
+        matrix = self.matrix + self.correction.ridge * np.eye(len(right))
+        if not self.correction.non_negative:
+            return np.asarray(np.linalg.solve(matrix, right))
+        factor = np.linalg.cholesky(matrix)  # |factor' x - target|^2 is the same up to a constant
+        target = np.linalg.solve(factor, right)
+        low = np.where(np.arange(len(right)) < COMMON, -np.inf, 0.0)
+        found = lsq_linear(factor.T, target, (low, np.inf), method="bvls", tol=1e-15)
+        return np.asarray(found.x)
 
 
 class Track:
@@ -84,12 +90,17 @@ class Track:
 
     def __init__(self) -> None:
         self.errors = {False: 0.0, True: 0.0}
+        self.mean_error = self.last_error = self.largest = 0.0
         self.count = self.places = self.squares = self.difference = self.differences = 0.0
 
     def error(self, *, of_median: bool) -> float:
         return self.errors[of_median] / self.count if self.count else 0.0
 
     def see(self, base: float, median: float, outcome: float) -> None:
+        usual = self.error(of_median=False)
+        if usual > 0.0:
+            self.last_error = float(np.clip(outcome - base, -4.0 * usual, 4.0 * usual))
+            self.mean_error += 0.05 * (self.last_error - self.mean_error)
         for of_median, forecast in ((False, base), (True, median)):
             error, usual = abs(outcome - forecast), self.error(of_median=of_median)
             if self.count > 5.0 and usual > 0.0:
@@ -110,23 +121,39 @@ class Track:
         leads = slope * (chosen - forecasts)
         return np.asarray(np.clip(leads / unit, -20.0, 20.0) if unit > 0.0 else 0.0 * leads)
 
-    def features(self, correction: Correction, row: Floats, base: float) -> Floats:
-        """Return the features of a row; NaN where an expert sleeps."""
+    def features(
+        self, correction: Correction, row: Floats, base: float, errors: tuple[float, float]
+    ) -> Floats:
+        """Return the features of a row, NaN where an expert sleeps; errors: the mean, the last."""
         mean = self.places / self.count
         deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0))
         slope = (base - mean) / deviation if correction.of_slope and deviation > 0.0 else 0.0
-        z = [1.0, float(np.clip(slope, -3.0, 3.0))]
+        error = self.error(of_median=correction.of_median)
+        z = [1.0, float(np.clip(slope, -3.0, 3.0)), *np.clip(np.array(errors) / error, -4.0, 4.0)]
         if correction.of_experts and len(row) <= 64:
-            error = self.error(of_median=correction.of_median)
             z += np.nan_to_num(np.clip((row - base) / error, -5.0, 5.0)).tolist()
         return np.array(z)
+
+
+class Row(NamedTuple):
+    """A row whose outcome is known: forecasts after the guard, bases, errors when it was predicted.
+
+    ``largest`` is the largest square of the mean error before the outcome.
+    """
+
+    forecasts: Floats
+    bases: dict[bool, float]
+    errors: tuple[float, float]
+    outcome: float
+    largest: float
 
 
 class Choice:
     """Squint over the base and its corrections."""
 
     def __init__(self) -> None:
-        self.regrets, self.squares = np.zeros(9), np.zeros(9)
+        size = 1 + 2 * len(CORRECTIONS)
+        self.regrets, self.squares = np.zeros(size), np.zeros(size)
 
     def evidence(self, count: int) -> Floats:
         R, V = self.regrets[:count, np.newaxis], self.squares[:count, np.newaxis]
@@ -179,6 +206,7 @@ class Corrections:
     def predict(self, item: int, row: Floats, base: float, median: float) -> tuple[Floats, float]:
         """Return the corrections of a row, shared and alone, and the forecast of the choice."""
         games = [self.shared, *([self.games[item]] if self.games else [])]
+        errors = self.tracks[item].mean_error, self.tracks[item].last_error
         track, guard, row = self.tracks[item], self.guards[item], self._guarded(item, row)
         outcomes = guard.outcomes
         positive = len(outcomes) >= 10 and min(outcomes) >= 0.0 and np.nanmin(row) >= 0.0
@@ -189,7 +217,9 @@ class Corrections:
                 start = median if one.of_median and usable else base
                 error, value = track.error(of_median=one.of_median), start
                 if usable and error > 0.0:
-                    value += error * equations.shift(track.features(one, row, start), game.late)
+                    value += error * equations.shift(
+                        track.features(one, row, start, errors), game.late
+                    )
                 values.append(max(value, 0.0) if positive and usable and error > 0.0 else value)
         count = 1 + len(values)
         prior = np.array([TRUST, *[(1.0 - TRUST) / len(values)] * len(values)])
@@ -201,10 +231,11 @@ class Corrections:
         return np.array(values), float(weights @ np.array([base, *values]))
 
     def update(
-        self, items: list[int], rows: Floats, values: list[tuple[Floats, float, float, float]],
+        self, items: list[int], rows: Floats,
+        values: list[tuple[Floats, float, float, float, tuple[float, float]]],
         outcomes: Floats, late: int,
     ) -> None:  # fmt: skip
-        """Learn: ``values`` has corrections, choice, base and median of each row."""
+        """Learn: ``values`` has corrections, choice, base, median and errors of each row."""
         known = [
             k for k, y in enumerate(outcomes) if not math.isnan(y) and not math.isnan(values[k][1])
         ]
@@ -218,35 +249,39 @@ class Corrections:
         self.shared.note(late)
         rises, counted = [], set[Correction]()
         for k in known:
-            y, (corrected, chosen, base, median) = float(outcomes[k]), values[k]
+            y, (corrected, chosen, base, median, errors) = float(outcomes[k]), values[k]
             track = self.tracks[items[k]]
             rise = track.rises(np.array([base, *corrected]), chosen, self.slope(chosen, y))
             rises += [] if rise is None else [rise]
             track.see(base, median, y)
-            bases = {False: base, True: median}
-            self._learn(
-                self.shared, track, guarded[k], bases, y, 1.0 / math.sqrt(len(known)), counted
-            )
+            before = track.largest
+            track.largest = max(before, track.error(of_median=False) ** 2)
+            row = Row(guarded[k], {False: base, True: median}, errors, y, before)
+            weight = 1.0 / math.sqrt(len(known))
+            self._learn(self.shared, track, row, weight, counted, steady=not alone)
             if alone:
                 own = self.games[items[k]]
                 own.note(late)
                 if rise is not None:
                     own.choice.learn(rise, late)
-                self._learn(own, track, guarded[k], bases, y, 1.0, set())
+                self._learn(own, track, row, 1.0, set(), steady=True)
         if rises:
             self.shared.choice.learn(np.mean(rises, axis=0), late)
 
     def _learn(
-        self, game: Game, track: Track, row: Floats, bases: dict[bool, float], y: float,
-        weight: float, counted: set[Correction],
+        self, game: Game, track: Track, row: Row, weight: float, counted: set[Correction], *,
+        steady: bool,
     ) -> None:  # fmt: skip
         """Count the equations of a row; the first of a round lets the earlier rounds fade."""
         for one, equations in zip(CORRECTIONS, game.equations, strict=True):
-            start, error = bases[one.of_median], track.error(of_median=one.of_median)
-            few = one.of_median and np.count_nonzero(~np.isnan(row)) < 3
+            start, error = row.bases[one.of_median], track.error(of_median=one.of_median)
+            few = one.of_median and np.count_nonzero(~np.isnan(row.forecasts)) < 3
             if few or not error > 0.0:
                 continue
-            target = float(np.clip((y - start) / error, -self.target, self.target))
-            z = track.features(one, row, start)
-            equations.learn(z, target, weight, forget=one not in counted)
+            target = float(np.clip((row.outcome - start) / error, -self.target, self.target))
+            z = track.features(one, row.forecasts, start, row.errors)
+            if one.steady and steady:  # in the unit of the outcomes, whose square is the largest
+                equations.learn(z, target, error**2 / track.largest, row.largest / track.largest)
+            else:
+                equations.learn(z, target, weight, 1.0 if one in counted else one.keep)
             counted.add(one)

@@ -96,7 +96,7 @@ public:
             values[at_.shared + k] = chosen[Members::shared + k];
             if (several) values[at_.alone + k] = chosen[Members::alone + k];
         }
-        for (size_t s = 0; s < most_contexts; ++s) values[at_.contexts + s] = chosen[Members::of_contexts + s];
+        for (size_t s = 0; s < present.contexts; ++s) values[at_.contexts + s] = chosen[Members::of_contexts + s];
         write_choice(shared, alone, present, weights);
         double shift = 0.0;
         for (size_t k = 0; k < present.end(); ++k) shift += weights[k] * (chosen[k] - start);

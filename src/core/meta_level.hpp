@@ -5,13 +5,13 @@
 // after which d more were predicted before its outcome was known,
 //
 //     r_k = mean_j within((l - l_k) / s, -8, 8)
-//     R_k <- a R_k + r_k,     V_k <- a V_k + (1 + d) r_k^2,     a = 1 - alpha / (1 + d)
+//     R_k <- a R_k + r_k,     V_k <- a V_k + sqrt(1 + d) r_k^2,     a = 1 - alpha / (1 + d)
 //     p_k ∝ pi_k [Phi(R_k + u, V_k + u^2) - Phi(R_k - u, V_k + u^2)],    Phi(R, V) = exp([R]+^2 / 2V)
 //
 // with u the largest |r| so far, discounted. It is AdaNormalHedge with squares as its clock. R / sqrt V is a t
 // statistic: a component must be ahead by more than chance explains, the more so the smaller its prior pi.
-// Delayed losses are correlated, so d + 1 of them count as one: squares count d + 1 times, and the memory is
-// d + 1 times as long.
+// Delayed losses are correlated, so that they count as fewer: their squares count sqrt(1 + d) times, and the memory
+// is d + 1 times as long.
 #pragma once
 
 #include <cmath>
@@ -38,11 +38,11 @@ struct Level {
 
     void learn(const double* rises, double alpha, double late) const {
         const double keep = 1.0 - alpha / (1.0 + late);
-        const double shared = 1.0 + late;
+        const double correlated = std::sqrt(1.0 + late);
         double largest = keep * *unit;
         for (size_t k = 0; k < count; ++k) {
             regrets[k] = keep * regrets[k] + rises[k];
-            squares[k] = keep * squares[k] + shared * rises[k] * rises[k];
+            squares[k] = keep * squares[k] + correlated * rises[k] * rises[k];
             largest = larger(largest, std::fabs(rises[k]));
         }
         *unit = largest;

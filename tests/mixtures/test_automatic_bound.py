@@ -10,7 +10,7 @@ import pytest
 from benchmarks.two_levels import LOSS_OF, Tally
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.losses import LOSSES
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules._automatic import Automatic, levels_of, part_of
 from tests.mixtures.automatic_examples import (
     ALIKE,
     APART,
@@ -60,7 +60,7 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
         if setting.get("contrary") and not np.isnan(kept.values[0, 0]):
             tried = np.arange(3.0) if labels else kept.values[0, 0] + np.linspace(-2.0, 2.0, 9)
             losses = LOSS_OF[loss](kept.values[0][:, np.newaxis] - tried)
-            leads = losses[0] - 1.0 * losses[4:]
+            leads = losses[0] - 1.0 * losses[4 : 3 + len(behind.shares)]
             outcomes[0] = tried[np.nanmax(leads, axis=0).argmax()]
         elif labels:
             outcomes[0] = np.floor(truth[0]) % 3
@@ -78,7 +78,7 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
     prompt_and_convex = lag == 0 and not labels
     excess = levels.excess[0, 0] - behind.drift
     assert abs(excess) < 1e-9 if prompt_and_convex else excess >= -1e-9
-    unit = mixture.live.ranges[0, -2] if single else 1.0
+    unit = float(part_of(mixture.live, "largest_difference")[0, 0]) if single else 1.0
     assert 0.0 < mixture.bound().regret < 150.0 * unit
     assert ("loss over all settled rounds" in mixture.bound().unit) == single
     if setting.get("contrary"):  # the promise is put to the test: something was better by far

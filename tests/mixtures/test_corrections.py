@@ -13,8 +13,9 @@ from tests.mixtures.automatic_examples import experts
 
 SLOPES = {"square": lambda x, y: 2.0 * (x - y), "absolute": lambda x, y: float(np.sign(x - y))}
 TARGETS = {"square": 4.0, "absolute": 1.5}
-MEDIAN, BASE, FIRST = 9, 4, 5
-"""The places of the plain median, of the base and of the first correction in a row of values."""
+COUNT = len(CORRECTIONS)
+BASE, FIRST, MEDIAN = 4, 5, 8 + COUNT
+"""The places of the base, of the first correction and of the plain median in a row of values."""
 
 
 @pytest.mark.parametrize("loss", SLOPES)
@@ -51,13 +52,18 @@ def test_corrections_are_those_of_the_oracle(
         values = []
         for k, value in zip(present, pending.values, strict=True):
             if np.isnan(value[0]):
-                values.append((np.zeros(0), np.nan, np.nan, np.nan))
+                values.append((np.zeros(0), np.nan, np.nan, np.nan, (0.0, 0.0)))
                 continue
+            errors = oracle.tracks[k].mean_error, oracle.tracks[k].last_error
             corrected, chosen = oracle.predict(k, rows[k], value[BASE], value[MEDIAN])
-            own = [*value[FIRST : FIRST + 4], *(value[-4:] if len(oracle.games) else ())]
+            own = [
+                *value[FIRST : FIRST + COUNT],
+                *(value[-2 - COUNT : -2] if len(oracle.games) else ()),
+            ]
             np.testing.assert_allclose(own, corrected, rtol=1e-7, atol=1e-7)
             np.testing.assert_allclose(value[BASE - 1], chosen, rtol=1e-7, atol=1e-7)
-            values.append((np.array(own), float(value[BASE - 1]), value[BASE], value[MEDIAN]))
+            chosen = float(value[BASE - 1])
+            values.append((np.array(own), chosen, value[BASE], value[MEDIAN], errors))
         waiting.append((made.ticket, t, present, np.array([rows[k] for k in present]), values))
         if len(waiting) > lag:
             ticket, s, then, told, old = waiting.popleft()
@@ -67,7 +73,6 @@ def test_corrections_are_those_of_the_oracle(
             mixture.update(
                 ticket, {f"item {k}": y[s, k] for k in then} if items > 1 else y[s, 0]
             )  # fmt: skip
-    assert len(CORRECTIONS) == 4
 
 
 def play(mixture: Mixture, forecasts: np.ndarray, y: np.ndarray, lag: int = 0) -> np.ndarray:
@@ -167,16 +172,16 @@ def test_many_experts_have_the_common_features_alone() -> None:
         errors.append(made.value - y[t])
         mixture.update(made.ticket, float(y[t]))
         if t == 79:
-            assert mixture.live.equation_squares.shape[-1] == 2
+            assert mixture.live.equation_squares.shape[-1] == 4
             for i in range(50, 70):
                 mixture.leave(f"e{i}")
-    assert mixture.live.equation_squares.shape[-1] == 52
+    assert mixture.live.equation_squares.shape[-1] == 54
     assert abs(np.mean(errors[60:])) < 0.5
 
 
 def test_the_bound_covers_corrections() -> None:
     forecasts, y = biased(200, 2.0, 1.0)
-    mixture, places = Mixture(), range(BASE, FIRST + 4)
+    mixture, places = Mixture(), range(BASE, FIRST + COUNT)
     regrets = np.zeros(len(places))
     for row, outcome in zip(forecasts, y.tolist(), strict=True):
         made = mixture.predict({f"e{i}": x for i, x in enumerate(row.tolist())})

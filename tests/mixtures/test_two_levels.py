@@ -11,7 +11,7 @@ from benchmarks import insurance, two_levels
 from benchmarks.insurance import phi, weight
 from normalhedge import Mixture, NormalHedge
 from normalhedge.mixtures.losses import LOSSES, crps, pinball
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of, part_of
+from normalhedge.mixtures.rules._automatic import CONTEXTS, Automatic, levels_of, part_of
 from tests.mixtures.automatic_examples import ALIKE, APART, NAMES, five_models
 
 CLOCKS = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None]
@@ -67,7 +67,7 @@ def test_no_nature_breaks_theorem_f(name: str, lag: int) -> None:
     found = two_levels.attack(setting, lag, 200)
     assert found.share <= 1.0
     assert found.regret <= found.bound
-    assert found.share > 0.1  # it was put to the test
+    assert found.share > 0.08  # it was put to the test
     if lag == 0 and setting.loss != "zero-one":
         assert abs(found.excess) < 1e-6
     if lag == 0 and setting.loss == "zero-one":
@@ -87,7 +87,9 @@ def test_no_nature_breaks_theorem_g(name: str, lag: int) -> None:
 def test_insurance_of_the_core_is_that_of_the_benchmark() -> None:
     """The weights that the core plays, with late outcomes, from its own regrets and clocks."""
     mixture, open_rounds, rng = Mixture("auto:guard=false"), deque[Any](), np.random.default_rng(3)
-    prior = Automatic()._shares(LOSSES["square"]())
+    square = LOSSES["square"]()
+    prior, first = Automatic()._shares(square), Automatic().first_way(square) - 3
+    prior[first - CONTEXTS : first] = 0.0  # there are no contexts
     for _ in range(60):
         y = rng.normal()
         made = mixture.predict({"a": y + rng.normal(), "b": y + 2.0 * rng.normal(), "c": 1.0})
