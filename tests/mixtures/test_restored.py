@@ -30,7 +30,7 @@ def edit_file(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda f: f.update(version=6), "has version 6"),
+        (lambda f: f.update(version=VERSION + 1), f"has version {VERSION + 1}"),
         (lambda f: f["loss_regrets"][0].pop(), "loss_regrets must have shape"),
         (lambda f: f.pop("loss_regrets"), "'loss_regrets' is missing"),
         (lambda f: f["delays"][0].__setitem__(0, -1.0), "delays must lie in"),
@@ -139,7 +139,7 @@ def test_a_file_whose_ledger_is_not_of_its_hedger_is_refused(tmp_path: Path) -> 
     cases: list[tuple[dict[str, Any], str]] = [
         ({"commons": [[1.0]]}, "commons must have shape"),
         ({"ledgers": [written["ledgers"][0][:-1]]}, "ledgers must have shape"),
-        ({"version": 1, "regrets": [[0.0] * 4]}, "'checksum' is not an entry of version 1"),
+        ({"version": 1, "regrets": [[0.0] * 4]}, "is not an entry of version 1"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "AdaHedge"}}}, "must have shape"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "MLPoly"}}}, "its weights are not"),
         ({"ledgers": [[*written["ledgers"][0][:-1], [-1e9] * 4]]}, "its weights are not"),
@@ -172,11 +172,11 @@ OLD = [
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
-def test_earlier_versions_are_read_and_become_version_5(old: Path, tmp_path: Path) -> None:
+def test_earlier_versions_are_read_and_become_the_newest(old: Path, tmp_path: Path) -> None:
     mixture, path = Mixture.load(old), tmp_path / "state.json"
     mixture.save(path)
     again = Mixture.load(path)
-    assert json.loads(path.read_text())["version"] == 5
+    assert json.loads(path.read_text())["version"] == VERSION
     for ticket, waiting in mixture.pending.items():
         for mine, other in zip(waiting, again.pending[ticket], strict=True):
             np.testing.assert_array_equal(mine, other)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.rules._automatic import levels_of
+from normalhedge.mixtures import LOSSES
+from normalhedge.mixtures.rules._automatic import Automatic, levels_of
 from normalhedge.mixtures.summaries._summarising import (
     component_names,
     component_weights,
@@ -36,13 +37,13 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
         table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
     )
     summary, values = found.summary(), found.rounds.values
-    names = component_names(found.mixture)
+    names, first = component_names(found.mixture), Automatic().first_way(LOSSES["square"]())
     assert len(names) == (14 if series == 1 else 3 + 2 * 11)
     assert ("NormalHedge 20, separate" in names) == (series > 1)
     rows = {row.name: row for row in summary.components}
     outcomes = found.rounds.outcomes
     for k, name in enumerate(names):
-        losses = [(v - t) ** 2 for v, t in zip(values[:, 9 + k], outcomes, strict=True)]
+        losses = [(v - t) ** 2 for v, t in zip(values[:, first + k], outcomes, strict=True)]
         assert rows[name].loss == pytest.approx(np.mean(losses))
     weights = [row.weight for row in summary.components]
     assert weights == sorted(weights, reverse=True)
@@ -59,15 +60,15 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     row = mixture.pending[made.ticket].values
     shares = component_weights(mixture)
     if series == 1:
-        assert row[0, 4] == pytest.approx(row[0, 9 : 9 + len(names)] @ shares, rel=1e-3)
+        assert row[0, 4] == pytest.approx(row[0, first : first + len(names)] @ shares, rel=1e-3)
         return
     levels, choice, insured = levels_of(mixture.live)[:3]
     each = [choice[0, 0] * levels[0] + choice[0, 1] * levels[1 + k] for k in range(series)]
-    ways = insured[0, 6 : 6 + len(names)]  # the others correct the base
+    ways = insured[0, first - 3 : first - 3 + len(names)]  # the others correct the base
     each = [(1.0 - ways.sum()) * one + ways for one in each]
     np.testing.assert_allclose(shares, np.mean(each, axis=0))
     for k in range(series):
-        assert row[k, 4] == pytest.approx(row[k, 9 : 9 + len(names)] @ each[k], rel=1e-3)
+        assert row[k, 4] == pytest.approx(row[k, first : first + len(names)] @ each[k], rel=1e-3)
 
 
 def test_experts_have_the_weights_of_the_next_prediction() -> None:
