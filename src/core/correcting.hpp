@@ -273,7 +273,7 @@ private:
         Steady& steady = memory(game).steady;
         steady.losses = shrunk * steady.losses + weight * square_of(target - shift);
         steady.squares = shrunk * steady.squares + weight * square_of(target);
-        steady.clipped = shrunk * steady.clipped + weight * 4.0 * target_ * beyond;
+        steady.clipped = shrunk * steady.clipped + weight * 2.0 * (std::fabs(shift) + target_) * beyond;
     }
 
     // Count the equations of the cells of a round.

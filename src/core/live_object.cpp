@@ -116,6 +116,14 @@ Reference field_names() {
 }  // namespace live
 
 void add_live(PyObject* module) {
+    const mixtures::Correction& steady = mixtures::corrections[mixtures::steady_correction];
+    const std::pair<const char*, double> constants[] = {
+        {"CORRECTIONS", mixtures::correction_count}, {"CONTEXTS", mixtures::most_contexts},
+        {"COMMON_FEATURES", mixtures::common_features}, {"STEADY_CORRECTION", mixtures::steady_correction}, {"STEADY_EQUATIONS", steady.equations},
+        {"STEADY_RIDGE", steady.ridge},
+    };
+    for (const auto& [name, value] : constants)
+        if (PyModule_AddIntConstant(module, name, static_cast<long>(value)) < 0) throw PythonError();
     if (PyModule_AddObjectRef(module, "STATE_FIELDS", live::field_names().get()) < 0 ||
         PyModule_AddObjectRef(module, "Live", live::make_type().get()) < 0 ||
         PyModule_AddFunctions(module, live::functions) < 0)

@@ -35,6 +35,12 @@ class Turn:
     def __exit__(self, *error: object) -> None: ...
 
 STATE_FIELDS: tuple[str, ...]
+CORRECTIONS: int
+CONTEXTS: int
+COMMON_FEATURES: int
+STEADY_CORRECTION: int
+STEADY_EQUATIONS: int
+STEADY_RIDGE: int
 
 class Live:
     weights: Floats

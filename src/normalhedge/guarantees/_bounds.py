@@ -1,6 +1,7 @@
 """Bounds on the discounted regret for given settings."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 
@@ -17,6 +18,34 @@ MOST_EXPERTS = 10**100
 
 UNIT = 2.0**-53
 """The relative error of one operation in doubles."""
+
+
+@dataclass(frozen=True)
+class LinearBound:
+    r"""A bound on the regret to each linear combination of forecasts, with weights that sum to one.
+
+    .. math:: \text{regret} + \text{ridge} \sum_i u_i^2
+
+    Attributes
+    ----------
+    regret
+        The regret that does not depend on the weights.
+    ridge
+        The price of a sum of squares of one.
+    """
+
+    regret: float
+    ridge: float
+
+    def to(self, weights: Iterable[float]) -> float:
+        """Return the bound on the regret to the combination with these weights.
+
+        Examples
+        --------
+        >>> LinearBound(regret=10.0, ridge=2.0).to([1.5, -0.5])
+        15.0
+        """
+        return self.regret + self.ridge * math.fsum(weight * weight for weight in weights)
 
 
 @dataclass(frozen=True)
@@ -41,6 +70,9 @@ class Bound:
     computed_potential
         The average potential of the regrets as they are computed, in doubles, never exceeds this;
         infinity if nothing is known.
+    linear
+        The bound on the regret to linear combinations of the forecasts, of the default blend in
+        square loss (Theorem L of ``docs/two-levels.md``); None if there is none.
     """
 
     regret: float
@@ -50,6 +82,7 @@ class Bound:
     computed_potential: float = math.inf
     unit: str = ""
     measured: float = 0.0
+    linear: LinearBound | None = None
 
     def __bool__(self) -> bool:
         """Tell whether there is a finite bound."""

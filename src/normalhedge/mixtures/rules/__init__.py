@@ -1,7 +1,7 @@
 """Rules of a mixture: the default, single hedgers by name, and hedgers of the user's own."""
 
+from normalhedge._core import CONTEXTS as CONTEXTS
 from normalhedge.mixtures.rules._automatic import (
-    CONTEXTS as CONTEXTS,
     Automatic as Automatic,
     Prior as Prior,
     levels_of as levels_of,

@@ -7,17 +7,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._core import Live
+from normalhedge._core import (
+    CONTEXTS,
+    CORRECTIONS,
+    STEADY_CORRECTION,
+    STEADY_EQUATIONS,
+    STEADY_RIDGE,
+    Live,
+)
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.guarantees import Bound
+from normalhedge.guarantees import Bound, LinearBound
 from normalhedge.guarantees.potentials import exp_or_inf
 from normalhedge.mixtures.losses import NUMBERS, Loss
 from normalhedge.mixtures.rules._components import Component, components_of
 
-CORRECTIONS, CONTEXTS, BY_CORRECTION = 5, 3, 0.05
-"""The number of corrections, the largest number of contexts, each of which has a correction, and
-the prior of each of these corrections, and of their base, in the insurance."""
+BY_CORRECTION = 0.05
+"""The prior of each correction, of each correction of a context, and of their base, in the
+insurance."""
 
 SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
 """The largest error that corrections learn from, in usual errors."""
@@ -156,11 +163,23 @@ class Automatic:
         regrets, potential = self.bounds(loss, games), self._potential(loss, games)
         if not np.isfinite(regrets).all():
             return Bound(inf, "no theorem covers this delay: Theorem F was violated by far")
-        unit = f"in {loss.name} loss over all settled rounds"
+        unit, linear = f"in {loss.name} loss over all settled rounds", None
         if _share_weights(games):
             unit = f"in units of {_unit(loss)}, mean over the items"
+        elif self.target(loss) and loss.name == "square":
+            linear = self._linear_bound(loss, games, regrets)
         regret, highest = regrets.max(initial=0.0), potential.max() / self._shares(loss).sum()
-        return Bound(float(regret), "Theorem F, to each component", float(highest), unit=unit)
+        source = "Theorem F, to each component"
+        return Bound(float(regret), source, float(highest), unit=unit, linear=linear)
+
+    def _linear_bound(self, loss: Loss, games: Live, regrets: Floats) -> LinearBound | None:
+        """Return the bound on the regret to linear combinations, the largest over the games."""
+        if games.seeded or not games.names:  # equations are inherited, or there are none
+            return None
+        place = self.first_way(loss) - 3 - CONTEXTS - CORRECTIONS + STEADY_CORRECTION
+        units = part_of(games, "largest_error")[: len(regrets), 0]
+        totals = regrets[:, place] + units * [_excess(games, g) for g in range(len(regrets))]
+        return LinearBound(float(totals.max()), STEADY_RIDGE * float(units.max()))
 
     def bounds(self, loss: Loss, games: Live) -> Floats:
         """Return the bound on the regret to the levels together, and to each way; for each game."""
@@ -284,6 +303,19 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         hedger.guard and loss.forecasts.guarded,
         hedger.target(loss),
     )
+
+
+def _excess(games: Live, game: int) -> float:
+    """Return the excess of the steady correction in a game, in units of its largest error.
+
+    Its squared errors, less the least penalised sum of squares of a linear combination, and the
+    largest cost of the errors that were clipped: Theorem L.
+    """
+    losses, squares, clipped = part_of(games, "steady")[game]
+    right = games.equation_rows[game, 3 * STEADY_EQUATIONS + 1]
+    lower = np.tril(games.equation_squares[game, STEADY_EQUATIONS])
+    matrix = lower + np.tril(lower, -1).T + STEADY_RIDGE * np.eye(len(right))
+    return float(losses - squares + right @ np.linalg.solve(matrix, right) + clipped)
 
 
 def _share_weights(games: Live) -> bool:
