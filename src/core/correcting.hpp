@@ -75,7 +75,8 @@ public:
             const double from = correction.of_median && usable ? values[at_.median] : start;
             const double error = track.error(correction.of_median);
             const bool ready = usable && error > tiny;
-            if (ready) write_features(correction, forecasts, rated, from, track, errors, features, z);
+            if (ready && !correction.non_negative)  // it shares the features of the one before
+                write_features(correction, forecasts, rated, from, track, errors, features, z);
             for (size_t g = 0; g < (several ? 2 : 1); ++g) {
                 const Game& game = g ? alone : shared;
                 double value = from;
@@ -320,7 +321,7 @@ private:
     void solve(const Game& game) const {
         double& rounds = memory(game).rounds;
         rounds += 1.0;
-        if (static_cast<size_t>(rounds) % rounds_per_solution(game.stacks.features) == 0) game.stacks.solve();
+        if (is_solution_due(rounds - 1.0, rounds, game.stacks.features)) game.stacks.solve();
     }
 
     void note_lateness(const Game& game, double late) const {

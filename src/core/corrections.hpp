@@ -256,8 +256,12 @@ private:
 constexpr size_t rows_of_equations = 3;  // θ, a and the diagonal of U
 constexpr size_t equation_rows = rows_of_equations * equation_count + 1;  // and θ of the non-negative correction
 
-// With many features the equations are not solved after every round.
-inline size_t rounds_per_solution(size_t features) { return 1 + features * features / 400; }
+// Whether equations are to be solved anew when the number of rounds that they count has grown: not after every round
+// where there are many features, except in the beginning.
+inline bool is_solution_due(double before, double rounds, size_t features) {
+    const double per = 1.0 + std::floor(smaller(rounds / 8.0, static_cast<double>(features * features) / 160.0));
+    return std::floor(rounds / per) > std::floor(before / per);
+}
 
 // The memory of all corrections in a game.
 struct Stacks {
@@ -303,9 +307,8 @@ struct Cells {
     // Solve the equations of a cell where that is due, after rows with this total weight.
     void solve(std::int32_t cell, double added) const {
         const Equations equations = of(cell);
-        const auto per = static_cast<double>(rounds_per_solution(features));
         const double rounds = equations.square[0];  // the constant is a feature
-        if (std::floor(rounds / per) > std::floor((rounds - added) / per)) equations.solve();
+        if (is_solution_due(rounds - added, rounds, features)) equations.solve();
     }
 
     void solve_all() const {
@@ -420,18 +423,20 @@ struct Choice {
 
     // Scaled by a power of two, so that the weights do not depend on how many there are beside them.
     void weigh(const Members& members) const {
+        constexpr size_t rates = 7;
+        double powers[Members::most * rates];
         double top = -infinity;
         for (size_t k = 0; k < members.end(); ++k)
-            for (double rate = 0.5; members.has(k) && rate > 0.005; rate *= 0.5)
-                top = larger(top, std::floor(exponent(k, rate)));
+            for (size_t j = 0; members.has(k) && j < rates; ++j) {
+                powers[k * rates + j] = exponent(k, 0.5 / static_cast<double>(1 << j));
+                top = larger(top, powers[k * rates + j]);
+            }
+        top = std::floor(top);
         for (size_t k = 0; k < members.end(); ++k) {
             double sum = 0.0;
-            for (double rate = 0.5; members.has(k) && rate > 0.005; rate *= 0.5) {
-                const double power = exponent(k, rate);
-                const double whole = std::floor(power);
-                if (whole - top > -1000.0)
-                    sum += rate * std::ldexp(std::exp2(power - whole), static_cast<int>(whole - top));
-            }
+            double rate = 0.5;
+            for (size_t j = 0; members.has(k) && j < rates; ++j, rate *= 0.5)
+                sum += rate * exp2(powers[k * rates + j], top);
             evidence[k] = sum;
         }
     }

@@ -63,11 +63,12 @@ constexpr double rounding = 0x1.8p52;
                                                (static_cast<std::uint64_t>(bits_of(shifted)) << 52)));
 }
 
-// 2^x for x <= 0 to two ulps, and 0 below 2^-1000.
+// 2^x / 2^top for x <= top to two ulps, and 0 below 2^-1000. The top is a whole number: the result for another one
+// differs by a power of two, to the bit.
 //
 // 2^f for |f| <= 1/2 by the polynomial of degree 10 with the least relative error, 2.1e-16 (Remez);
 // even and odd terms apart, so that two chains of multiply-adds run side by side.
-[[gnu::always_inline]] inline double exp2(double x) {
+[[gnu::always_inline]] inline double exp2(double x, double top) {
     const double shifted = x + rounding;
     const double f = x - (shifted - rounding);
     const double ff = f * f;
@@ -78,8 +79,10 @@ constexpr double rounding = 0x1.8p52;
         (((1.0208537904552164e-07 * ff + 1.5252658116561384e-05) * ff + 0.0013333558228561476) *
              ff + 0.05550410866445883) * ff + 0.6931471805599497;
     const double p = even * ff + (odd * f + 1.0);
-    return x > negligible ? times_power_of_two(p, shifted) : 0.0;
+    return x - top > negligible ? times_power_of_two(p, shifted - top) : 0.0;
 }
+
+[[gnu::always_inline]] inline double exp2(double x) { return exp2(x, 0.0); }
 
 // 2 atanh(t) for |t| < 0.172.
 [[gnu::always_inline]] inline double twice_atanh(double t) {
