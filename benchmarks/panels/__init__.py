@@ -4,6 +4,10 @@ All panels are real: forecasting teams and pollsters (`hubs`), and standard mode
 real series from every origin (`rolling`, `sources`). On each, the blend is called with nothing but
 the names of columns and a loss, and is measured by the better of plain mean and median (`scores`).
 
+*Issued* forecasts were published by others before the outcomes were known, by teams, pollsters,
+weather models and price models (`hubs.READERS`); the others are made here. Their mean is reported
+by itself, since hopeless members are rare among them.
+
 The rule
 --------
 Half of the panels are to develop on: look at them as often as you like, and choose defaults by

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.panels import hubs
 from benchmarks.panels.bench import OUT, Entry, Panel, entries, load
 from benchmarks.panels.picture import GOAL, draw
 from benchmarks.panels.scores import DEFAULT, eu_deaths, losses_of, score
@@ -79,12 +80,18 @@ def summary(table: pd.DataFrame, hedgers: Sequence[str]) -> Iterator[str]:
         yield f"\n{hedger}"
         for loss, part in table.groupby("loss", sort=False):
             within = int((part[hedger] <= GOAL).sum())
-            mean = float(np.exp(np.log(part[hedger]).mean()))
             worst = part.loc[part[hedger].idxmax()]
+            issued = part["panel"].str.replace(r"-h\d+$", "", regex=True).isin(hubs.READERS)
             yield (
                 f"  {loss:9} within {GOAL} on {within} of {len(part)} panels; geometric mean "
-                f"{mean:.3f}; worst {worst[hedger]:.3f}, {worst['panel']}"
+                f"{_geometric_mean(part[hedger]):.3f}, of issued forecasts "
+                f"{_geometric_mean(part[hedger][issued]):.3f}; worst {worst[hedger]:.3f}, "
+                f"{worst['panel']}"
             )
+
+
+def _geometric_mean(ratios: Any) -> float:
+    return float(np.exp(np.log(ratios).mean()))
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ class Automatic:
 
     R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
     square, s is the usual difference, u the largest r. Delayed losses are correlated, so an outcome
-    that is d rounds late counts d + 1 times in V, and is forgotten d + 1 times more slowly. The
-    prior pi of the plain combinations is 95 % (50 % for class probabilities).
+    that is d rounds late counts sqrt(d + 1) times in V, and is forgotten d + 1 times more slowly.
+    The prior pi of the plain combinations is 95 % (50 % for class probabilities).
 
     Forecasts of numbers are corrected, because the blend cannot leave their range. The base b is
     the blend above or the plain median; ridge regressions on features z, in units of the mean past
@@ -66,9 +66,10 @@ class Automatic:
     .. math::
 
         c = b + s\,\theta^T z, \qquad
-        z = \left(1,\ (b - m) / v,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
+        z = \left(1,\ (b - m) / v,\ e / s,\ l / s,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
 
-    with m and v the discounted mean and deviation of b. ``src/core/corrections.hpp`` has all of it.
+    with m and v the discounted mean and deviation of b, e its mean error over some 20 rounds and l
+    its last error. ``src/core/corrections.hpp`` has all of it.
 
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections.
@@ -98,10 +99,13 @@ class Automatic:
     holds for all losses and delays, but it may be large. On the panels of ``nox -s panels`` the
     insurance changes the blend by less than 0.1 %.
 
-    A corrected forecast lies within three mean errors of its base. With ``inside`` the blend lies
+    For the square loss, Theorem L bounds the regret to every linear combination of the experts
+    with weights that sum to one (``Bound.linear``).
+
+    A corrected forecast lies within four mean errors of its base. With ``inside`` the blend lies
     within the range of the forecasts after the guard. A round costs O(N log N) time for each of the
-    ways, and O(N^2) for each of four corrections; from 65 experts on, the corrections have the
-    first two features only.
+    ways, and O(N^2) for each of five corrections; from 65 experts on, the corrections have the
+    first four features only.
 
     References
     ----------
