@@ -259,7 +259,7 @@ constexpr size_t equation_rows = rows_of_equations * equation_count + 1;  // and
 // Whether equations are to be solved anew when the number of rounds that they count has grown: not after every round
 // where there are many features, except in the beginning.
 inline bool is_solution_due(double before, double rounds, size_t features) {
-    const double per = 1.0 + std::floor(smaller(rounds / 8.0, static_cast<double>(features * features) / 160.0));
+    const double per = 1.0 + std::floor(smaller(rounds / 8.0, static_cast<double>(features * features) / 240.0));
     return std::floor(rounds / per) > std::floor(before / per);
 }
 

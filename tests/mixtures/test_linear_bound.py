@@ -53,7 +53,7 @@ def combinations(bases: Floats, rows: Floats) -> Floats:
     others = rng.normal(size=(200, EXPERTS)) + 1.0 / EXPERTS
     near = best + 0.02 * others
     everything = np.vstack([best, near, others, np.eye(EXPERTS)])
-    return everything + (1.0 - everything.sum(axis=1, keepdims=True)) / EXPERTS
+    return np.asarray(everything + (1.0 - everything.sum(axis=1, keepdims=True)) / EXPERTS)
 
 
 @pytest.mark.parametrize("lag", [0, 1, 7])
