@@ -78,11 +78,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kind", default="all", choices=("develop", "judge", "all"))
     parser.add_argument("--loss", default="square", choices=("square", "absolute"))
+    parser.add_argument("--lag", type=int, help="let outcomes stay unknown for so many rounds")
     options = parser.parse_args()
     ratios = []
     for panel in (load(entry) for entry in entries(options.kind)):
         if panel.long:
             continue
+        if options.lag is not None:
+            frame = panel.frame.drop(columns="cutoff", errors="ignore")
+            panel = Panel(panel.name, options.lag, frame)  # noqa: PLW2901
         losses = compare(panel, options.loss)
         ratios.append(min(losses[name] for name in STACKS) / losses[DEFAULT])
         print(panel.name.ljust(24), *(f"{name} {loss:10.3f}" for name, loss in losses.items()))
