@@ -16,9 +16,10 @@ from normalhedge.mixtures.state import (
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import DATE_PARTS, Columns, Panel, local_date
 
-PARTS={"hour":24,"weekday":7,"month":12}
 ROUNDS_PER_CELL = 20
-"""The parts of dates are tried from this many rounds for each of their values on."""
+"""By default, a part of dates is tried from this many rounds for each of its values on. It could be
+tried at once, as its cells begin without a correction; but among the panels of ``nox -s panels``
+with dates, that cost up to 2.7 % on short ones, and this rule never more than 0.2 %."""
 
 
 def usual_contexts(state: MixtureState | None, table: Any) -> tuple[str, ...] | None:
@@ -57,12 +58,13 @@ def _first_time(session: TableSession, panel: Panel, name: str) -> int | None:
     calendar, part = panel.calendar, DATE_PARTS[name]
     assert calendar is not None
     dates, previous = calendar.dates, calendar.previous
-    last = session.last_times.get(0)
-    if last is not None and panel.steps is None:
-        first = panel.times == panel.times.min()
-        previous = np.where(first, local_date(last, calendar), previous)
-    cells = len(panel.contexts[name].words)
-    enough = session.state.rounds + panel.times >= ROUNDS_PER_CELL * PARTS[name]
+    last, begin = session.last_times.get(0), 0
+    if last is not None:
+        begin = int(session.first_new_times(panel)[0])
+        if panel.steps is None:
+            previous = previous.copy()
+            previous[panel.times == begin] = local_date(last, calendar)
+    enough = session.state.rounds + panel.times - begin >= ROUNDS_PER_CELL * part.count
     follows = ~np.isnat(previous) & (dates > previous) & (dates - previous < part.cycle)
     follows[follows] = part.values(dates[follows]) != part.values(previous[follows])
     found = panel.times[enough & follows]

@@ -2,6 +2,7 @@
 
 from normalhedge.mixtures.rules._automatic import (
     CONTEXTS as CONTEXTS,
+    CORRECTIONS as CORRECTIONS,
     Automatic as Automatic,
     Prior as Prior,
     levels_of as levels_of,

@@ -31,20 +31,24 @@ class Calendar(NamedTuple):
 class DatePart(NamedTuple):
     """A part of a date that is a context."""
 
-    cycle: np.timedelta64  # the time after which its values come again
+    count: int  # the number of its values
+    cycle: np.timedelta64  # the time after which they come again
     values: Callable[[np.ndarray], np.ndarray]  # the values of dates, whole numbers
 
 
 DATE_PARTS = {
     "hour": DatePart(
+        24,
         np.timedelta64(1, "D"),
         lambda dates: (dates.astype("datetime64[h]").astype(np.int64) % 24).astype(np.int32),
     ),
     "weekday": DatePart(
+        7,
         np.timedelta64(7, "D"),  # the first day of 1970 was a Thursday
         lambda dates: ((dates.astype("datetime64[D]").astype(np.int64) + 3) % 7).astype(np.int32),
     ),
     "month": DatePart(
+        12,
         np.timedelta64(366, "D"),
         lambda dates: (dates.astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.int32),
     ),
