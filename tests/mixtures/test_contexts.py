@@ -80,15 +80,15 @@ def test_corrections_of_contexts_are_the_ones_of_the_oracle(lag: int) -> None:
         farthest = max(farthest, np.abs(np.array(expected) - values[COMMON]).max())
         waiting.append((row, y))
         if len(waiting) > lag:
-            row, y = waiting.popleft()
-            oracle.learn([row], [y], lag)
+            settled, outcome = waiting.popleft()
+            oracle.learn([settled], [outcome], lag)
     assert farthest > 0.5
 
 
 def test_items_of_a_round_teach_their_cells_together() -> None:
     rng = np.random.default_rng(1)
     mixture, oracle = Mixture("auto:guard=false", history=1000), ContextOracle(2)
-    rounds = []
+    rounds: Rounds = []
     for t in range(60):
         y = rng.normal(0.0, 5.0, 2)
         forecasts = {f"m{i}": (y + rng.normal(i, 1 + (t + i) % 3, 2)).tolist() for i in range(3)}
@@ -137,14 +137,10 @@ def test_an_unknown_value_has_the_common_forecast() -> None:
     mixture = Mixture()
     play(mixture, [(x, {"hour": c["hour"]}, y) for x, c, y in hours()])
     forecasts = hours(1)[0][0]
-    values = {
-        name: mixture.peek(forecasts, context=context).value
-        for name, context in {
-            "new": {"hour": "never"}, "missing": {"hour": None}, "none": None, "empty": {},
-        }.items()
-    }  # fmt: skip
-    assert len(set(values.values())) == 1
-    assert mixture.peek(forecasts, context={"hour": 2}).value != values["none"]
+    contexts: list[dict[str, Any] | None] = [{"hour": "never"}, {"hour": None}, None, {}]
+    values = {mixture.peek(forecasts, context=context).value for context in contexts}
+    assert len(values) == 1
+    assert mixture.peek(forecasts, context={"hour": 2}).value not in values
 
 
 def test_names_of_values_and_their_order_make_no_difference() -> None:
@@ -158,6 +154,7 @@ def test_names_of_values_and_their_order_make_no_difference() -> None:
 
 def test_types_of_a_value_are_one_value() -> None:
     mixture = Mixture()
+    value: Any
     for value in (7, 7.0, "7", np.int32(7), np.float64(7.0)):
         mixture.predict({"a": 1.0}, context={"hour": value})
     for value in (True, np.bool_(1), "true"):
@@ -179,7 +176,11 @@ def test_copies_pickles_and_files_hold_contexts(tmp_path: Path) -> None:
     mixture = Mixture(history=50)
     play(mixture, rounds[:70], lag=4)
     mixture.save(tmp_path / "m.json")
-    others = [mixture.copy(), pickle.loads(pickle.dumps(mixture)), Mixture.load(tmp_path / "m.json")]
+    others = [
+        mixture.copy(),
+        pickle.loads(pickle.dumps(mixture)),
+        Mixture.load(tmp_path / "m.json"),
+    ]
     expected = play(mixture, rounds[70:])
     for other in others:
         np.testing.assert_array_equal(play(other, rounds[70:]), expected)
@@ -263,7 +264,9 @@ def test_a_bad_context_of_items_is_refused() -> None:
 )  # fmt: skip
 def test_contexts_need_the_default_and_numbers(options: dict[str, Any]) -> None:
     mixture = Mixture(**options)
-    forecasts = {"m": [1.0, 2.0, 3.0] if "loss" in options and options["loss"] != "log-wealth" else 1.0}
+    forecasts = {
+        "m": [1.0, 2.0, 3.0] if "loss" in options and options["loss"] != "log-wealth" else 1.0
+    }
     with pytest.raises(ValueError, match="context needs the hedger"):
         mixture.predict(forecasts, context={"hour": 1})
     assert not mixture.names

@@ -135,9 +135,10 @@ def test_overlapping_tables_count_their_rounds_once() -> None:
 def test_the_best_expert_of_each_hour_is_found() -> None:
     table = hourly(days=100, experts=4)
     late = slice(1200, None)
+    contexts: dict[str, Any] = {"none": [], "hour": "hour", "default": None}
     errors = {
         name: np.mean(np.square(blends(table, context=context) - table["y"])[late])
-        for name, context in {"none": [], "hour": "hour", "default": None}.items()
+        for name, context in contexts.items()
     }
     assert errors["hour"] < 1.3
     assert errors["default"] < 1.4

@@ -13,8 +13,8 @@ from normalhedge.boundary.progress import Listener, shares
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
-from normalhedge.tables._contexts import settle_contexts, usual_contexts
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
+from normalhedge.tables._contexts import settle_contexts, usual_contexts
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table

@@ -64,7 +64,7 @@ def _first_time(session: TableSession, panel: Panel, name: str) -> int | None:
         if panel.steps is None:
             previous = previous.copy()
             previous[panel.times == begin] = local_date(last, calendar)
-    enough = session.state.rounds + panel.times - begin >= ROUNDS_PER_CELL * part.count
+    enough = session.state.rounds + panel.times - begin >= ROUNDS_PER_CELL * part.size
     follows = ~np.isnat(previous) & (dates > previous) & (dates - previous < part.cycle)
     follows[follows] = part.values(dates[follows]) != part.values(previous[follows])
     found = panel.times[enough & follows]
@@ -85,10 +85,10 @@ def place_rows(
     cells
         The cells of each row, -1 without one.
     """
+    if not panel.contexts:
+        return []
     new = np.flatnonzero(row_of >= 0)
-    values = {
-        name: context.codes[row_of[new]] for name, context in panel.contexts.items()
-    }
+    values = {name: context.codes[row_of[new]] for name, context in panel.contexts.items()}
     firsts = []
     for number, (name, codes) in enumerate(values.items()):
         distinct, at = np.unique(codes, return_index=True)

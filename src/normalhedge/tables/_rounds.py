@@ -108,8 +108,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
         np.full((len(rows), rows.shape[1] * session.state.live.value_count), np.nan), steps,
     ]  # fmt: skip
-    placed = bool(panel.contexts or session.state.live.cells)
-    if placed:
+    if panel.contexts or session.state.live.cells:
         columns.append(no_cells(len(rows)))
     del parts, items, games, times, fresh, places, steps
     if session.deferred:
@@ -122,9 +121,8 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         session.state.live.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
-    cells = columns[8] if placed else no_cells(0)
-    if panel.contexts:
-        notes += place_rows(session, panel, row_of, np.cumsum(begins), cells)
+    cells = columns[8] if len(columns) > 8 else no_cells(0)
+    notes += place_rows(session, panel, row_of, np.cumsum(begins), cells)
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
     game, code, new = game[begins], code[begins], row_of[begins] >= 0
     first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)

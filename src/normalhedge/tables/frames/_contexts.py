@@ -31,7 +31,7 @@ class Calendar(NamedTuple):
 class DatePart(NamedTuple):
     """A part of a date that is a context."""
 
-    count: int  # the number of its values
+    size: int  # the number of its values
     cycle: np.timedelta64  # the time after which they come again
     values: Callable[[np.ndarray], np.ndarray]  # the values of dates, whole numbers
 

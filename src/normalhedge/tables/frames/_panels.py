@@ -101,9 +101,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         if columns.classes:
             _refuse_classes(forecasts)
         known, steps = (None if part is None else part[first] for part in (known, steps))
-        contexts = {name: _merge(name, part, cells, first) for name, part in contexts.items()}
-        if calendar is not None:
-            calendar = Calendar(calendar.dates[first], calendar.previous[first], calendar.zone)
+        contexts, calendar = _of_cells(contexts, calendar, cells, first)
         series, codes = series[first], codes[first]
         outcomes = merge_outcomes(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
@@ -164,16 +162,24 @@ def _places(series: np.ndarray) -> tuple[np.ndarray, None]:
     return places, None
 
 
-def _merge(name: str, context: RowContext, cells: np.ndarray, first: np.ndarray) -> RowContext:
-    """Return a context of cells, on which their rows must agree."""
-    codes = np.where(context.codes < 0, np.nan, context.codes)
-    merged = merge_outcomes(codes, cells, len(first), name)
-    return RowContext(context.words, np.nan_to_num(merged, nan=-1.0).astype(np.int32))
+def _of_cells(
+    contexts: dict[str, RowContext],
+    calendar: Calendar | None,
+    cells: np.ndarray,
+    first: np.ndarray,
+) -> tuple[dict[str, RowContext], Calendar | None]:
+    """Return the contexts and the dates of cells; their rows must agree in their contexts."""
+    merged = {}
+    for name, context in contexts.items():
+        codes = np.where(context.codes < 0, np.nan, context.codes)
+        codes = np.nan_to_num(merge_outcomes(codes, cells, len(first), name), nan=-1.0)
+        merged[name] = context._replace(codes=codes.astype(np.int32))
+    if calendar is not None:
+        calendar = Calendar(calendar.dates[first], calendar.previous[first], calendar.zone)
+    return merged, calendar
 
 
-def merge_outcomes(
-    target: Floats, cells: np.ndarray, count: int, name: str = "target"
-) -> Floats:
+def merge_outcomes(target: Floats, cells: np.ndarray, count: int, name: str = "target") -> Floats:
     """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
     outcomes = np.full(count, np.nan)
     known = ~np.isnan(target)
