@@ -38,7 +38,7 @@ public:
 
     Choice choice(const Game& game) const { return Choice(game.columns.totals + first_); }
     Members members(const Game& shared, bool several) const {
-        return {several, static_cast<size_t>(memory(shared).contexts)};
+        return {several, static_cast<size_t>(within(memory(shared).contexts, 0.0, most_contexts))};  // of a file
     }
     void weigh(const Game& shared, bool several) const { choice(shared).weigh(members(shared, several)); }
 
@@ -209,7 +209,7 @@ private:
     static void say_contexts(const Members& present, const std::int32_t* row_cells, const Cells& cells,
                              const Memory& noted, double error, double low, double start, const double* z,
                              double* projected, double* chosen) {
-        const double pending = noted.late * noted.contexts / noted.cells;
+        const double pending = noted.late * noted.contexts / larger(noted.cells, 1.0);
         const double common = chosen[Members::shared + corrected_by_contexts];
         for (size_t s = 0; s < present.contexts; ++s) {
             double value = common;

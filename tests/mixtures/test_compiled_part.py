@@ -44,7 +44,17 @@ def test_a_mixture_without_experts() -> None:
         version = live.version
         with pytest.raises(TypeError, match="without all its fields"):
             live.predict_rows((1,))
-        empty: tuple[Any, ...] = (version, np.empty((1, 1, 0)), None, None, [""], [], None)
+        empty: tuple[Any, ...] = (
+            version,
+            np.empty((1, 1, 0)),
+            None,
+            None,
+            [""],
+            [],
+            None,
+            None,
+            [],
+        )
         with pytest.raises(ValueError, match="do not fit"):
             live.predict_rows(empty)
         with pytest.raises(KeyError):

@@ -12,6 +12,7 @@ import pytest
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS
 from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.files._schema import read_mixture, write_mixture
 from normalhedge.mixtures.losses import crps
 from normalhedge.mixtures.streams import MixtureFile, Stream
 from tests.context_oracle import ContextOracle, Row
@@ -229,6 +230,8 @@ def test_a_stream_takes_contexts_and_its_journal_repeats_them(tmp_path: Path) ->
         ({"a": "x" * 101}, "at most 100 characters"),
         ({"a": 1.5}, "must be a category"),
         ({"a": float("inf")}, "must be a category"),
+        ({"a": 10**5000}, "below 2\\^63"),
+        ({"a": 1e300}, "below 2\\^63"),
         ({"a": object()}, "must be text, a whole number"),
         ({"a": [1, 2]}, "must be text, a whole number"),
         ({"a": {"b": 1}}, "must be text, a whole number"),
@@ -295,3 +298,37 @@ def test_the_summary_says_how_far_contexts_move_the_blend() -> None:
     assert hour.moved == pytest.approx(hour.weight * moves)
     assert summary.by_context in str(summary)
     assert "depend on the hour (6 values)" in summary.by_context
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["a=1", "b=1", "c=1", "d=1"],
+        ["a=1", "a=1"],
+        ["a"],
+        ["=1"],
+        [f"a={k}" for k in range(65)],
+        "a=1",
+    ],
+)
+def test_a_file_with_other_cells_is_refused(cells: Any) -> None:
+    mixture = Mixture()
+    play(mixture, hours(2))
+    content = write_mixture(mixture)
+    content["cells"] = cells
+    with pytest.raises((ValueError, TypeError), match=r"cells|context"):
+        read_mixture(content, None)
+
+
+def test_numbers_of_contexts_in_a_file_may_be_anything() -> None:
+    mixture = Mixture()
+    play(mixture, hours(2))
+    forecasts, context, _ = hours(3)[-1]
+    totals = mixture.live.totals
+    place = totals.shape[1] - 5  # the numbers of contexts and cells, before three of the steady one
+    assert totals[0, place : place + 2].tolist() == [2.0, 8.0]
+    for wrong in (0.0, -1e300, 1e300):
+        other = mixture.copy()
+        totals[:, place : place + 2] = wrong
+        other.live.assign(other.live.version, {"totals": totals})
+        assert np.isfinite(np.array(other.predict(forecasts, context=context).value))

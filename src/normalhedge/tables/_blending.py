@@ -255,7 +255,7 @@ def blend(
     )  # fmt: skip
     table, back = to_arrow(frame)
     if context is None:
-        spec.context = usual_contexts(mixture, table)
+        spec.context = usual_contexts(mixture, table, spec)
     table, columns, labels, quantile_table = _prepare(
         table, spec, (level, quantiles), mixture, options
     )

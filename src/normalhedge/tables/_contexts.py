@@ -14,7 +14,7 @@ from normalhedge.mixtures.state import (
     takes_contexts,
 )
 from normalhedge.tables._session import TableSession
-from normalhedge.tables.frames import DATE_PARTS, Columns, Panel, local_date
+from normalhedge.tables.frames import DATE_PARTS, STEP, Columns, Panel, local_date
 
 ROUNDS_PER_CELL = 20
 """By default, a part of dates is tried from this many rounds for each of its values on. It could be
@@ -22,12 +22,13 @@ tried at once, as its cells begin without a correction; but among the panels of 
 with dates, that cost up to 2.7 % on short ones, and this rule never more than 0.2 %."""
 
 
-def usual_contexts(state: MixtureState | None, table: Any) -> tuple[str, ...] | None:
+def usual_contexts(state: MixtureState | None, table: Any, spec: Columns) -> tuple[str, ...] | None:
     """Return the contexts that a mixture knows from earlier tables; None for the parts of dates."""
     names = [] if state is None else contexts_of(state.live)
     if set(names) <= DATE_PARTS.keys():
         return None
-    return tuple(name for name in names if name in {*table.column_names, *DATE_PARTS})
+    steps = [STEP] if spec.cutoff or "cutoff" in table.column_names else []
+    return tuple(name for name in names if name in {*table.column_names, *DATE_PARTS, *steps})
 
 
 def settle_contexts(session: TableSession, panel: Panel, columns: Columns) -> None:

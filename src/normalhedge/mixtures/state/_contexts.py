@@ -21,8 +21,9 @@ from normalhedge.mixtures.state._settings import MixtureSettings
 MOST_CELLS = 64
 """The largest number of cells of a context. A further value has the weights common to all cells."""
 
-LONGEST = 100
-"""The largest number of characters of the name and of a value of a context."""
+LONGEST, WIDEST = 100, 1 << 63
+"""The largest number of characters of the name and of a value of a context, and a bound on whole
+numbers."""
 
 
 def takes_contexts(settings: MixtureSettings) -> bool:
@@ -53,17 +54,18 @@ def value_text(name: str, value: Any) -> str | None:
     """
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
-    if isinstance(value, Integral):
-        return str(int(value))
     if isinstance(value, Real):
-        number = float(value)
-        if math.isnan(number):
+        number = int(value) if isinstance(value, Integral) else float(value)
+        if isinstance(number, float) and math.isnan(number):
             return None
-        if number.is_integer():
-            return str(int(number))
-        raise ValueError(
-            f"context {name} must be a category, got {value!r}: divide numbers into classes first"
-        )
+        if isinstance(number, float) and not number.is_integer():
+            raise ValueError(
+                f"context {name} must be a category, got {value!r}: divide numbers into classes "
+                "first"
+            )
+        if not abs(number) < WIDEST:
+            raise ValueError(f"context {name} must be a whole number below 2^63, or text")
+        return str(int(number))
     if value is None or isinstance(value, str):
         if value is not None and len(value) > LONGEST:
             raise ValueError(
@@ -102,6 +104,16 @@ def plan_cells(live: Live, values: Iterable[tuple[str, str]]) -> CellPlan:
     names = list(dict.fromkeys(cell.partition("=")[0] for cell in (*cells, *new)))
     check_count(names)
     return CellPlan(names, places, new)
+
+
+def check_cells(cells: Sequence[str]) -> None:
+    """Raise if a mixture could not have made these cells."""
+    counts = Counter(cell.partition("=")[0] for cell in cells)
+    check_count(list(counts))
+    for name in counts:
+        check_name(name)
+    if not all("=" in cell for cell in cells) or max(counts.values(), default=0) > MOST_CELLS:
+        raise ValueError(f"cells must be at most {MOST_CELLS} values of a context, as name=value")
 
 
 def check_count(names: Sequence[str]) -> None:

@@ -133,8 +133,9 @@ def _read_calendar(
         if not given:
             return None
         raise ValueError(
-            f"context {', '.join(DATE_PARTS)} need a column of times that are dates"
-            + (f": {columns.time} has others" if columns.time is not None else "")
+            "the contexts hour, weekday and month need a column of times that are dates"
+            + (f", and {columns.time} has others" if columns.time is not None else "")
+            + ": context=[] leaves them out"
         )
     if columns.cutoff is not None and steps is not None:
         made = as_dates(table[columns.cutoff].combine_chunks(), columns.cutoff)
