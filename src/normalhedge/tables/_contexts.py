@@ -18,8 +18,8 @@ from normalhedge.tables.frames import DATE_PARTS, STEP, Columns, Panel, local_da
 
 ROUNDS_PER_CELL = 20
 """By default, a part of dates is tried from this many rounds for each of its values on. It could be
-tried at once, as its cells begin without a correction; but among the panels of ``nox -s panels``
-with dates, that cost up to 2.7 % on short ones, and this rule never more than 0.2 %."""
+tried at once, as its cells begin without a correction; but on short panels that cost up to 2.7 %,
+and this rule never more than 0.2 %: see ``benchmarks/panels/contexts.py``."""
 
 
 def usual_contexts(state: MixtureState | None, table: Any, spec: Columns) -> tuple[str, ...] | None:
@@ -77,14 +77,8 @@ def place_rows(
 ) -> list[str]:
     """Write the cells of the new rows of rounds; return notes.
 
-    Parameters
-    ----------
-    row_of
-        The row of the panel of each row in order, -1 for a row that was predicted before.
-    rounds
-        The number of the round of each row.
-    cells
-        The cells of each row, -1 without one.
+    ``row_of`` has the row of the panel of each row in order, -1 for a row that was predicted
+    before; ``rounds`` the number of its round.
     """
     if not panel.contexts:
         return []
