@@ -29,8 +29,8 @@ public:
     bool on() const { return target_ > 0.0; }
 
     // The size of the memory of a game: the choice; the usual number of pending rounds, and its weight; the number
-    // of rounds; the number of contexts; and the losses of the steady correction.
-    static constexpr size_t size = Choice::size + 7;
+    // of rounds; the numbers of contexts and of cells so far; and the losses of the steady correction.
+    static constexpr size_t size = Choice::size + 8;
     void place(const Places& places, size_t first_total) {
         at_ = places;
         first_ = first_total;
@@ -38,18 +38,22 @@ public:
 
     Choice choice(const Game& game) const { return Choice(game.columns.totals + first_); }
     Members members(const Game& shared, bool several) const {
-        return {several, static_cast<size_t>(memory(shared).contexts)};
+        return {several, static_cast<size_t>(within(memory(shared).contexts, 0.0, most_contexts))};  // of a file
     }
     void weigh(const Game& shared, bool several) const { choice(shared).weigh(members(shared, several)); }
 
-    // Note which contexts there are.
+    // Note which contexts and cells there are: the cells of a whole table join before its first round.
     void note_contexts(const Game& shared, bool several, const Rows& rows) const {
-        double& contexts = memory(shared).contexts;
-        const double before = contexts;
+        Memory& noted = memory(shared);
+        const double before = noted.contexts;
         for (size_t j = 0; rows.cells && j < rows.count; ++j)
-            for (size_t s = 0; s < most_contexts; ++s)
-                if (rows.cells[j * most_contexts + s] >= 0) contexts = larger(contexts, static_cast<double>(s + 1));
-        if (contexts > before) weigh(shared, several);
+            for (size_t s = 0; s < most_contexts; ++s) {
+                const std::int32_t cell = rows.cells[j * most_contexts + s];
+                if (cell < 0) continue;
+                noted.contexts = larger(noted.contexts, static_cast<double>(s + 1));
+                noted.cells = larger(noted.cells, static_cast<double>(cell + 1));
+            }
+        if (noted.contexts > before) weigh(shared, several);
     }
 
     // Write the corrections of the base, and their mean by the choice, which is followed. `values` are the values
@@ -90,8 +94,8 @@ public:
                 chosen[(g ? Members::alone : Members::shared) + k] = near(value, start);
             }
             if (k == corrected_by_contexts)
-                say_contexts(present, row_cells, cells, memory(shared).late, ready ? error : 0.0, low, start, z,
-                             projected, chosen);
+                say_contexts(present, row_cells, cells, memory(shared), ready ? error : 0.0, low, start, z, projected,
+                             chosen);
         }
         for (size_t k = 0; k < correction_count; ++k) {
             values[at_.shared + k] = chosen[Members::shared + k];
@@ -173,6 +177,7 @@ private:
         double lates;
         double rounds;
         double contexts;
+        double cells;
         Steady steady;
     };
     Memory& memory(const Game& game) const {
@@ -202,15 +207,15 @@ private:
 
     // Write the corrections of the contexts of a row; `z` are the features of the common one, `error` is 0 before
     // the first error.
-    static void say_contexts(const Members& present, const std::int32_t* row_cells, const Cells& cells, double late,
-                             double error, double low, double start, const double* z, double* projected,
-                             double* chosen) {
+    static void say_contexts(const Members& present, const std::int32_t* row_cells, const Cells& cells,
+                             const Memory& noted, double error, double low, double start, const double* z,
+                             double* projected, double* chosen) {
+        const double pending = noted.late * noted.contexts / larger(noted.cells, 1.0);
         const double common = chosen[Members::shared + corrected_by_contexts];
         for (size_t s = 0; s < present.contexts; ++s) {
             double value = common;
             if (row_cells && row_cells[s] >= 0 && error > 0.0) {
                 const Equations equations = cells.of(row_cells[s]);
-                const double pending = late * static_cast<double>(present.contexts) / static_cast<double>(cells.count);
                 const double shift = equations.value(z) / (1.0 + (1.0 + pending) * equations.leverage(z, projected));
                 value = larger(common + error * within(shift, -widest, widest), low);
             }

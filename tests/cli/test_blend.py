@@ -17,6 +17,7 @@ from normalhedge.mixtures.streams._stream import Stream
 from tests.cli.command import call
 from tests.rules import either
 from tests.tables.examples import values, wide, write
+from tests.tables.test_contexts import hourly
 
 
 @pytest.mark.parametrize("name", ["squint", "hedge-fixed:eta=0.3", "ml-prod:alpha=0"])
@@ -304,3 +305,43 @@ def test_a_state_with_another_prior_goes_on_with_it(
     found = Mixture.load(state)
     assert found.settings.hedger == hedger != Automatic()
     assert (found.weights == expected.mixture.weights).all()
+
+
+def test_contexts_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    frame = hourly(days=30)
+    data, out = write(tmp_path / "data.csv", frame), tmp_path / "out.csv"
+    words = ["blend", str(data), "--target", "y", "--time", "ds", "--experts", "m0,m1,m2"]
+    contexts: dict[str, Any] = {"none": [], "hour, weather": ["hour", "weather"]}
+    for name, context in contexts.items():
+        code, text, _ = call(capsys, *words, "--context", name, "--out", str(out))
+        assert code == 0
+        assert ("depend on the hour (24 values)" in text) == bool(context)
+        expected = blend(
+            frame, target="y", time="ds", experts=["m0", "m1", "m2"], context=context
+        ).frame["blend"]
+        np.testing.assert_allclose(pd.read_csv(out)["blend"], expected, rtol=1e-12)
+    code, _, errors = call(capsys, *words, "--context", "wether")
+    assert code == 2
+    assert "unknown context 'wether': did you mean weather?" in errors
+    code, _, errors = call(capsys, *words, "--context", "hour", "--hedger", "squint")
+    assert code == 2
+    assert 'context needs the hedger "auto"' in errors
+    code, _, errors = call(capsys, "blend", "-", "--context", "hour")
+    assert code == 2
+    assert "--context is for files" in errors
+
+
+@pytest.mark.parametrize("context", [(), ("--context", "hour,weather")])
+def test_contexts_of_a_table_in_two_parts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, context: tuple[str, ...]
+) -> None:
+    frame, state = hourly(days=30), tmp_path / "state.json"
+    blends = []
+    for name, part in (("whole", frame), ("one", frame[:500]), ("two", frame[500:])):
+        data, out = write(tmp_path / f"{name}.csv", part), tmp_path / f"{name}-out.csv"
+        words = ["blend", str(data), "--target", "y", "--out", str(out), *context]
+        if name != "whole":
+            words += ["--state", str(state)]
+        assert call(capsys, *words)[0] == 0
+        blends.append(pd.read_csv(out)["blend"])
+    np.testing.assert_array_equal(pd.concat(blends[1:]), blends[0])

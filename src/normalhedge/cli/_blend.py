@@ -25,7 +25,7 @@ from normalhedge.tables import Blend, blend, timeline
 
 FILE_ONLY = (
     *(name for name in cli_options.PANEL if name != "classes"),
-    "experts", "weights", "encoding", "future", "out", "report", "safe_csv",
+    "experts", "context", "weights", "encoding", "future", "out", "report", "safe_csv",
 )  # fmt: skip
 """Options for files only."""
 
@@ -41,7 +41,8 @@ STREAM_ONLY = ("sync", "max_line")
     "'model' makes a long table. A column 'level' or 'quantile' marks quantiles, and so do "
     "columns such as q0.1, P10 and gam-lo-90. '-' reads JSON lines from stdin and answers each "
     "with one: "
-    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome. '
+    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome, and '
+    '{"forecasts": {"a": 1.5, "b": 2}, "context": {"hour": 7}} is a round with a context. '
     + cli_options.STREAM_NOTE,
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|DATA.xlsx|DATA.jsonl|-")
@@ -49,6 +50,12 @@ STREAM_ONLY = ("sync", "max_line")
     "--experts", callback=shared.words, metavar="A,B,...", help="The columns of the experts."
 )
 @cli_options.panel_options
+@click.option(
+    "--context",
+    metavar="A,B,...|none",
+    help="The contexts that weights may depend on: columns of categories, or hour, weekday and "
+    "month of the time, which are tried by default; 'none' has none.",
+)
 @cli_options.mixture_options(*cli_options.BLEND_ONLY)
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
 @click.option("--encoding", metavar="NAME",
@@ -113,6 +120,7 @@ def _blend_file(
         result = blend(
             table,
             experts=parameters["experts"] or None,
+            context=_contexts(parameters["context"]),
             weights=parameters["weights"],
             mixture=mixture,
             progress=lambda share: bar.reach(share, "blending"),
@@ -132,6 +140,13 @@ def _blend_file(
             f"{parameters['out']} and the state stay as they are"
         )
     _write(result, frame, data, state_file, parameters)
+
+
+def _contexts(text: str | None) -> tuple[str, ...] | None:
+    """Return the contexts of ``--context``; None where the table decides."""
+    if text is None:
+        return None
+    return () if text == "none" else tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _options(parameters: dict[str, Any]) -> dict[str, Any]:

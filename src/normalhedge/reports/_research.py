@@ -37,6 +37,7 @@ def _yardsticks(summary: Summary) -> Section:
         f"Means over {compared.where}." if compared.rows else "No row has an outcome yet.",
         sentence(summary.warning),
         sentence(summary.corrected),
+        sentence(summary.by_context),
         sentence(summary.guarded),
     ]
     text, title = " ".join(filter(None, words)), "Losses of the blend and of its yardsticks"

@@ -249,7 +249,14 @@ def summary_form(summary: Summary) -> dict[str, Any]:
         "plain_mean_loss": summary.uniform,
         "best": None if summary.best is None else summary.best.name,
         "notes": [
-            note for note in (summary.corrected, summary.guarded, summary.rearranged) if note
+            note
+            for note in (
+                summary.corrected,
+                summary.by_context,
+                summary.guarded,
+                summary.rearranged,
+            )
+            if note
         ],
         "coverage": coverage_rows(summary.covered),
         "bound": summary.bound.regret if summary.bound else None,

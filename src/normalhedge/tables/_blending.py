@@ -14,6 +14,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
+from normalhedge.tables._contexts import settle_contexts, usual_contexts
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
@@ -25,6 +26,7 @@ from normalhedge.tables.frames import (
     Columns,
     WholeTable,
     as_tuple,
+    check_contexts,
     guess,
     read_panel,
     refuse_outcomes,
@@ -164,6 +166,7 @@ def blend(
     classes: Sequence[str] = (),
     level: str | None = None,
     quantiles: Quantiles = None,
+    context: str | Sequence[str] | None = None,
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Listener = None,
@@ -211,6 +214,13 @@ def blend(
         or a mapping of columns to levels. By default all columns with such names, if there is a
         column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
         The result has the layout of the table, and its quantiles never cross.
+    context
+        Up to three categories that the weights and corrections of ``"auto"`` may depend on: columns
+        of text, whole numbers, or true and false; and ``"hour"``, ``"weekday"`` (0 is Monday) and
+        ``"month"``, if ``time`` has dates and there are no columns of these names; with a cutoff,
+        ``"step"``. Rows with an empty cell have the weights that are common to all. By default, the
+        hour, the weekday and the month are tried, each once it has changed from one time to the
+        next. An empty list switches that off.
     weights
         Whether to return the weights of the experts in each row, too.
     mixture
@@ -240,9 +250,12 @@ def blend(
     experts = None if experts is None else as_tuple(experts)
     part = whole or WholeTable()
     spec = Columns(
-        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part
-    )
+        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part,
+        context=None if context is None else tuple(dict.fromkeys(as_tuple(context))),
+    )  # fmt: skip
     table, back = to_arrow(frame)
+    if context is None:
+        spec.context = usual_contexts(mixture, table, spec)
     table, columns, labels, quantile_table = _prepare(
         table, spec, (level, quantiles), mixture, options
     )
@@ -272,6 +285,7 @@ def blend(
         if same:
             session.go_back()
         record = describe(session, panel, lag) if whole is None else None
+        settle_contexts(session, panel, columns)
         rounds = arrange(session, panel, lag)
         index, last = panel.table, known_until(panel, columns.time)
         del panel
@@ -315,6 +329,7 @@ def _prepare(
     quantiles = recognise(table, spec, *levels)
     if quantiles is not None:
         quantiles.columns.notes += remarks
+        check_contexts(spec.context, table, quantiles.columns)
         return quantiles.table, quantiles.columns, None, quantiles
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
@@ -323,6 +338,7 @@ def _prepare(
     if labels is not None:
         table = labels.encode(table)
     columns = guess(table, spec)
+    check_contexts(columns.context, table, columns)
     columns.notes += remarks
     return table, columns, labels, None
 

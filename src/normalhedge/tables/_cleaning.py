@@ -52,7 +52,17 @@ def with_numbers(table: Any, spec: Columns) -> tuple[Any, list[str]]:
     decimal point, and nine in ten cells are numbers. Bad cells become missing values.
     """
     numbers = {spec.target, spec.forecast, *(spec.experts or ()), *spec.classes}
-    others = {spec.time, spec.cutoff, spec.model, *spec.by, *TIMES, *SERIES, *MODELS, "cutoff"}
+    others = {
+        spec.time,
+        spec.cutoff,
+        spec.model,
+        *spec.by,
+        *(spec.context or ()),
+        *TIMES,
+        *SERIES,
+        *MODELS,
+        "cutoff",
+    }
     remarks = []
     for name in _single(table):
         if not is_text(table.schema.field(name).type) or (name in others and name not in numbers):

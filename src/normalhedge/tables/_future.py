@@ -9,11 +9,14 @@ import numpy as np
 from normalhedge.boundary import extras
 from normalhedge.mixtures.state import MixtureState, TableFacts
 from normalhedge.tables._cleaning import Labels, label_numbers, with_numbers
+from normalhedge.tables._contexts import settle_contexts
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import play_table, result_table
 from normalhedge.tables._rounds import arrange
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import (
+    DATE_PARTS,
+    STEP,
     Columns,
     Panel,
     encode,
@@ -67,6 +70,7 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     panel = panel if quantiles is None else quantiles.stack(panel)
     session = TableSession.of(past.state.copy(history=False))
     session.last_times = {}  # rows that wait for their outcomes may be blended again
+    settle_contexts(session, panel, columns)
     rounds = arrange(session, panel, 0)
     sums = play_table(session, rounds, weights=weights, progress=None)
     intervals, names = play_intervals(session, rounds), session.state.names
@@ -103,7 +107,9 @@ def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileT
 def _future_columns(past: Columns, table: Any) -> Columns:
     """Return the roles of the columns of a future table, which may lack experts of the past."""
     names = set(table.column_names)
-    _refuse_missing((past.time, past.model, past.forecast, *past.by, *past.classes), table)
+    contexts = [name for name in past.context or () if name not in {*DATE_PARTS, STEP}]
+    needed = (past.time, past.model, past.forecast, *past.by, *past.classes, *contexts)
+    _refuse_missing(needed, table)
     experts = None
     if past.experts is not None:
         experts = [name for name in past.experts if name in names]

@@ -9,7 +9,6 @@ import numpy as np
 from normalhedge._core import Live
 from normalhedge.boundary import extras, threads
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.rules import CONTEXTS
 from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD, Schedule
 from normalhedge.tables._intervals import TableIntervals
 from normalhedge.tables._rounds import TableRounds
@@ -120,7 +119,7 @@ def _play_part(
             rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
             rounds.offsets, rounds.ready, rounds.order, rounds.places, bins, rounds.forecasts,
             rounds.values, rounds.outcomes, rounds.items, distributions, experts, totals,
-            rounds.base, np.empty((0, CONTEXTS), dtype=np.int32),
+            rounds.base, rounds.cells,
         )
     )  # fmt: skip
     rounds.start[games] = stop

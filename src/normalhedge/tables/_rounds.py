@@ -15,6 +15,7 @@ from normalhedge.mixtures.state import (
     let_sleep,
     widen,
 )
+from normalhedge.tables._contexts import no_cells, place_rows
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import Panel, series_of
 
@@ -41,6 +42,7 @@ class TableRounds:
     outcomes: Floats
     values: Floats
     items: np.ndarray
+    cells: np.ndarray  # the cells of the contexts of each row, -1 without; no rows without contexts
     row_of: np.ndarray  # the place of each row in the panel; -1 for a row that was predicted before
     edges: np.ndarray  # the first row of each round, and the number of rows at the end
     # the number of each round, counted from ``base``; -1 for a pending round of earlier tables
@@ -106,16 +108,21 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
         np.full((len(rows), rows.shape[1] * session.state.live.value_count), np.nan), steps,
     ]  # fmt: skip
+    if panel.contexts or session.state.live.cells:
+        columns.append(no_cells(len(rows)))
     del parts, items, games, times, fresh, places, steps
     if session.deferred:
         deferred = _deferred_rows(session)
-        columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
+        pairs = zip(deferred[: len(columns)], columns, strict=True)
+        columns = [np.concatenate(pair) for pair in pairs]
     columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.state.items))
-    table, outcomes, item, game, code, row_of, values, step = columns
+    table, outcomes, item, game, code, row_of, values, step = columns[:8]
     if session.state.settings.include:
         session.state.live.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
+    cells = columns[8] if len(columns) > 8 else no_cells(0)
+    notes += place_rows(session, panel, row_of, np.cumsum(begins), cells)
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
     game, code, new = game[begins], code[begins], row_of[begins] >= 0
     first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
@@ -129,7 +136,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
         old = np.where(new, old, code + np.int32(len(session.deferred)))
     result = TableRounds(
-        table, outcomes, values, item, row_of, edges,
+        table, outcomes, values, item, cells, row_of, edges,
         offsets, none, none, none, codes, old,  # _set_ready fills in three
         _known(session, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first].astype(np.int64), first, start, stop, first.copy(), session.state.rounds, again,
@@ -207,7 +214,8 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
         forecasts, game = widen(session.state.live, pending.forecasts, None)[0], deferred.game
         codes, place, step = (np.full(rows, x, dtype=np.int32) for x in (code, -1, 0))
         columns = (forecasts, deferred.outcomes, pending.items, np.full(rows, game), codes)
-        parts.append((*columns, place, pending.values, step))
+        cells = no_cells(rows) if pending.cells is None else pending.cells
+        parts.append((*columns, place, pending.values, step, cells))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
@@ -354,7 +362,8 @@ def store_pending(
         record = RoundRecord(
             ticket, number, rounds.forecasts[rows].copy(), None, rounds.values[rows].copy(),
             rounds.items[rows].copy(), None if names == [""] else tuple(names), None,
-            None if tokens is None else tokens[r], None,
+            None if tokens is None else tokens[r],
+            rounds.cells[rows].copy() if (rounds.cells[rows] >= 0).any() else None,
         )  # fmt: skip
         records.append(record)
         last = max(int(rounds.places[stop - 1]), -1)  # -1 if no round is new

@@ -18,6 +18,7 @@ from normalhedge.integrations.clusters._summary import NOTHING, PartSums, add_su
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.tables import Blend, blend as blend_table
 from normalhedge.tables.frames import (
+    DATE_PARTS,
     Columns,
     WholeTable,
     as_tuple,
@@ -105,7 +106,9 @@ def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, 
             "experts": None if columns.experts is None else tuple(columns.experts),
         }  # fmt: skip
         arguments = arguments | roles
-        several = (*(columns.experts or ()), *columns.by, *columns.classes, *groups)
+        # A column with the name of a part of the date stands in for that part.
+        contexts = (*DATE_PARTS, *(columns.context or ()))
+        several = (*(columns.experts or ()), *columns.by, *columns.classes, *groups, *contexts)
         single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
         needed = [name for name in sample.columns if name in {*single, *several}]
     empty = _with_groups(blended.frame[:0], first[:0], groups, by)

@@ -30,6 +30,7 @@ from normalhedge.mixtures.state import (
     REGRET,
     MixtureSettings,
     MixtureState,
+    check_cells,
     item_indices,
     takes_contexts,
 )
@@ -140,6 +141,7 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
     state.join(check_words("names", content["names"]))
     item_indices(live, check_words("items", content["items"]))
     cells = check_words("cells", content.get("cells", []))
+    check_cells(cells)
     if len(set(cells)) == len(cells) and (not cells or takes_contexts(state.settings)):
         live.join(live.version, [], [], cells)
     if (state.names, state.items, live.cells) != (content["names"], content["items"], cells):

@@ -2,6 +2,10 @@
 
 from normalhedge.mixtures.state._combining import combine as combine
 from normalhedge.mixtures.state._contexts import (
+    MOST_CELLS as MOST_CELLS,
+    check_cells as check_cells,
+    check_count as check_count,
+    check_name as check_name,
     contexts_of as contexts_of,
     plan_cells as plan_cells,
     read_context as read_context,

@@ -5,9 +5,10 @@ cell of a context makes the context known; the contexts are numbered in that ord
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,9 @@ from normalhedge.mixtures.state._settings import MixtureSettings
 MOST_CELLS = 64
 """The largest number of cells of a context. A further value has the weights common to all cells."""
 
-LONGEST = 100
-"""The largest number of characters of the name and of a value of a context."""
+LONGEST, WIDEST = 100, 1 << 63
+"""The largest number of characters of the name and of a value of a context, and a bound on whole
+numbers."""
 
 
 def takes_contexts(settings: MixtureSettings) -> bool:
@@ -46,62 +48,81 @@ def contexts_of(live: Live) -> list[str]:
 
 
 def value_text(name: str, value: Any) -> str | None:
-    """Return a value of a context as text; None if it is missing.
+    """Return a value of a context as text; None if it is missing, or empty.
 
     A whole number, also one that is a float, and the text of its digits are the same value.
     """
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
-    if isinstance(value, Integral):
-        return str(int(value))
     if isinstance(value, Real):
-        number = float(value)
-        if math.isnan(number):
+        number = int(value) if isinstance(value, Integral) else float(value)
+        if isinstance(number, float) and math.isnan(number):
             return None
-        if number.is_integer():
-            return str(int(number))
-        raise ValueError(
-            f"context {name} must be a category, got {value!r}: divide numbers into classes first"
-        )
+        if isinstance(number, float) and not number.is_integer():
+            raise ValueError(
+                f"context {name} must be a category, got {value!r}: divide numbers into classes "
+                "first"
+            )
+        if not abs(number) < WIDEST:
+            raise ValueError(f"context {name} must be a whole number below 2^63, or text")
+        return str(int(number))
     if value is None or isinstance(value, str):
         if value is not None and len(value) > LONGEST:
             raise ValueError(
                 f"context {name} must have at most {LONGEST} characters, it has {len(value)}"
             )
-        return value
+        return value or None
     raise TypeError(
         f"context {name} must be text, a whole number, true or false, got {clipped(repr(value))}"
     )
 
 
-def plan_cells(
-    live: Live, values: Mapping[str, Iterable[str]]
-) -> tuple[list[tuple[int, dict[str, int]]], list[str]]:
-    """Return for each context its number and the cell of each value, and the names of new cells.
+class CellPlan(NamedTuple):
+    """The contexts of a mixture and their cells, with new ones that are about to join."""
+
+    contexts: list[str]  # the names of the contexts, in their order
+    places: dict[str, dict[str, int]]  # the cell of each value, by context
+    new: list[str]  # the names of new cells
+
+
+def plan_cells(live: Live, values: Iterable[tuple[str, str]]) -> CellPlan:
+    """Return the cells of pairs of a context and a value, in the order of their rounds.
 
     A value without a cell, since the context has as many as it may have, is left out.
     """
-    names, cells = contexts_of(live), live.cells
-    wanted = [*names, *(name for name in values if name not in names)]
-    if len(wanted) > CONTEXTS:
+    cells = live.cells
+    counts = Counter(cell.partition("=")[0] for cell in cells)
+    places, new = dict[str, dict[str, int]](), list[str]()
+    for name, text in dict.fromkeys(values):
+        place = live.find_cell(f"{name}={text}")
+        if place < 0 and counts[name] < MOST_CELLS:
+            place = len(cells) + len(new)
+            counts[name] += 1
+            new.append(f"{name}={text}")
+        if place >= 0:
+            places.setdefault(name, {})[text] = place
+    names = list(dict.fromkeys(cell.partition("=")[0] for cell in (*cells, *new)))
+    check_count(names)
+    return CellPlan(names, places, new)
+
+
+def check_cells(cells: Sequence[str]) -> None:
+    """Raise if a mixture could not have made these cells."""
+    counts = Counter(cell.partition("=")[0] for cell in cells)
+    check_count(list(counts))
+    for name in counts:
+        check_name(name)
+    if not all("=" in cell for cell in cells) or max(counts.values(), default=0) > MOST_CELLS:
+        raise ValueError(f"cells must be at most {MOST_CELLS} values of a context, as name=value")
+
+
+def check_count(names: Sequence[str]) -> None:
+    """Raise if there are more contexts than a mixture may have."""
+    if len(names) > CONTEXTS:
         raise ValueError(
-            f"a mixture has at most {CONTEXTS} contexts, these are {len(wanted)}: "
-            f"{clipped(', '.join(wanted))}"
+            f"a mixture has at most {CONTEXTS} contexts, these are {len(names)}: "
+            f"{clipped(', '.join(names))}"
         )
-    plans, new = [], list[str]()
-    for name, texts in values.items():
-        _check_name(name)
-        count = sum(cell.partition("=")[0] == name for cell in cells)
-        places = dict[str, int]()
-        for text in dict.fromkeys(texts):
-            place = live.find_cell(f"{name}={text}")
-            if place < 0 and count < MOST_CELLS:
-                place, count = len(cells) + len(new), count + 1
-                new.append(f"{name}={text}")
-            if place >= 0:
-                places[text] = place
-        plans.append((wanted.index(name), places))
-    return plans, new
 
 
 def read_context(
@@ -117,17 +138,18 @@ def read_context(
         )
     rows = 1 if keys is None else len(keys)
     texts = {name: _row_texts(name, value, keys, rows) for name, value in context.items()}
-    values = {name: [text for text in row if text is not None] for name, row in texts.items()}
-    plans, new = plan_cells(live, values)
+    pairs = [(name, text) for name, row in texts.items() for text in row if text is not None]
+    plan = plan_cells(live, pairs)
     cells = np.full((rows, CONTEXTS), -1, dtype=np.int32)
-    for (number, places), row in zip(plans, texts.values(), strict=True):
-        cells[:, number] = [-1 if text is None else places.get(text, -1) for text in row]
-    return cells, new
+    for name, places in plan.places.items():
+        column = [-1 if text is None else places.get(text, -1) for text in texts[name]]
+        cells[:, plan.contexts.index(name)] = column
+    return cells, plan.new
 
 
 def _row_texts(name: str, value: Any, keys: Keys, rows: int) -> Sequence[str | None]:
     """Return the value of a context in each row of a round."""
-    _check_name(name)
+    check_name(name)
     if isinstance(value, Mapping) and keys is not None:
         unknown = [key for key in value if key not in keys]
         if unknown:
@@ -142,7 +164,8 @@ def _row_texts(name: str, value: Any, keys: Keys, rows: int) -> Sequence[str | N
     return [value_text(name, value)] * rows
 
 
-def _check_name(name: Any) -> None:
+def check_name(name: Any) -> None:
+    """Raise if a context cannot have this name."""
     if not isinstance(name, str):
         raise TypeError(f"names of contexts must be strings, got {name!r}")
     if not name or "=" in name or len(name) > LONGEST:

@@ -58,7 +58,7 @@ class RoundInput(NamedTuple):
     new: Sequence[str]  # the names of the experts that join
     id: str | None  # the id of the round as JSON; None if it has none
     # cells, new_cells: the cells of the contexts of each row, -1 without one; and the names of new
-    # cells. See `Contexts`.
+    # cells, as `read_context` returns them
     cells: np.ndarray | None
     new_cells: Sequence[str]
 

@@ -3,7 +3,8 @@
 Lines in::
 
     {"forecasts": {"gam": 51.2, "ar": 49.9}, "confidence": {"ar": 0.5}}    a round
-    {"gam": 51.2, "ar": 49.9}                                            the same, in short
+    {"gam": 51.2, "ar": 49.9}                                              the same, in short
+    {"forecasts": {...}, "context": {"hour": 7}}                           a round with a context
     {"ticket": 0, "outcome": 50.8}                                         its outcome
     {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     an outcome, then a round
     {"ticket": 0, "correct": 50.9}                                         its right outcome

@@ -10,6 +10,7 @@ from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
 from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
+from normalhedge.mixtures.summaries._contexts import context_rows
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
 
@@ -33,7 +34,8 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     often = [row for row in experts if scored[row.name] >= OFTEN]
     automatic = isinstance(state.settings.hedger, Automatic)
     names = component_names(state)
-    comparison = _comparison(state, table, _places(state, len(names)))
+    rows = _last_rounds(state) if table is None else table.rows
+    comparison = _comparison(state, rows, _places(state, len(names)))
     return Summary(
         settings=_settings(state.settings),
         rounds=state.rounds,
@@ -52,6 +54,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
         crossed=_count_pairs(state, sums[sum_rows.CROSSED])
         if state.settings.loss.of_levels
         else [],
+        contexts=context_rows(state, rows),
         covered=state.covered(),
         regret=_regret(state),
         bound=regret_bound(state),
@@ -214,14 +217,13 @@ def _places(state: MixtureState, count: int) -> range:
     return range(first, first + count)
 
 
-def _comparison(state: MixtureState, table: TablePart | None, components: range) -> Comparison:
+def _comparison(state: MixtureState, rows: Settled | None, components: range) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
-    rows = _last_rounds(state) if table is None else table.rows
     plain = len(state.settings.include)
     if rows is None or len(state.names) == plain:
         return Comparison(str(state.settings.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
-    if table is None:  # the experts of these rounds may have left since
+    if rows.since is not None:  # the experts of these rounds may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():

@@ -12,6 +12,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import shown
 from normalhedge.guarantees import Bound, at_most
 from normalhedge.mixtures.summaries._comparison import BEST_CONVEX, Comparison
+from normalhedge.mixtures.summaries._contexts import ContextRow
 
 SHOWN = 20
 """The number of experts that are printed."""
@@ -88,6 +89,9 @@ class Summary:
     crossed
         Experts with the number of their quantile forecasts that crossed and were sorted, largest
         first.
+    contexts
+        The contexts on which the weights depend: the name of each, the number of its values, its
+        weight among the corrections, and by how much it moved the last forecasts.
     covered
         For each level of the intervals: the level, the share of outcomes covered, and how many
         outcomes were counted, over all rounds of the mixture. Empty without intervals.
@@ -115,6 +119,7 @@ class Summary:
     components: list[ComponentRow]
     moved: list[tuple[str, int]]
     crossed: list[tuple[str, int]]
+    contexts: list[ContextRow]
     covered: list[tuple[float, float, int]]
     regret: float
     bound: Bound
@@ -178,6 +183,23 @@ class Summary:
         return (
             f"corrections moved the last forecasts by {shift:+.3g} in the mean; "
             "auto:inside=true keeps the blend within the forecasts"
+        )
+
+    @property
+    def by_context(self) -> str:
+        """A sentence about the contexts of the blend; empty without them."""
+        if not self.contexts:
+            return ""
+        used = [row for row in self.contexts if row.weight >= SMALL]
+        rest = ", ".join(row.name for row in self.contexts if row.weight < SMALL)
+        if not used:
+            return f"weights do not depend much on contexts that were tried: {rest}"
+        parts = [f"the {row.name} ({row.values} value{'s' * (row.values != 1)})" for row in used]
+        moves = [f"{row.moved:.3g}" for row in used if not np.isnan(row.moved)]
+        return (
+            f"weights depend on {' and '.join(parts)}"
+            + (f", which moved the last forecasts by {' and '.join(moves)}" if moves else "")
+            + (f"; less on {rest}" if rest else "")
         )
 
     def facts(self) -> list[tuple[str, str]]:
@@ -247,7 +269,7 @@ class Summary:
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        sentences = (self.corrected, self.guarded, self.rearranged)
+        sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         lines += [f"  {sentence}" for sentence in sentences if sentence]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
@@ -262,7 +284,7 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
         parts.append(f"<table>{facts}</table>")
-        sentences = (self.corrected, self.guarded, self.rearranged)
+        sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []

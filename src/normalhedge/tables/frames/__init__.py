@@ -11,6 +11,14 @@ from normalhedge.tables.frames._columns import (
     count_experts as count_experts,
     guess as guess,
 )
+from normalhedge.tables.frames._contexts import (
+    DATE_PARTS as DATE_PARTS,
+    STEP as STEP,
+    Calendar as Calendar,
+    RowContext as RowContext,
+    check_contexts as check_contexts,
+    local_date as local_date,
+)
 from normalhedge.tables.frames._frames import (
     as_dates as as_dates,
     encode as encode,

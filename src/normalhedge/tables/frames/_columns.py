@@ -75,6 +75,8 @@ class Columns:
     notes: list[str] = field(default_factory=list)  # sentences about the guesses
     # facts about a larger table, if this table is a part of it
     whole: WholeTable = field(default_factory=WholeTable)
+    # the names of the contexts; None for the parts of dates that are tried by default
+    context: Sequence[str] | None = None
 
     @property
     def index(self) -> list[str]:
@@ -97,7 +99,7 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         if name not in names:
             raise specs.nearest("column", name, names)
     notes: list[str] = []
-    taken: set[str | None] = {*single, *several}
+    taken: set[str | None] = {*single, *several, *(columns.context or ())}
 
     def find(role: str, usual: Sequence[str]) -> str | None:
         name = next((name for name in usual if name in names and name not in taken), None)
@@ -130,8 +132,9 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         if left:
             notes.append(f"left out: {', '.join(left)}")
     result = Columns(
-        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole
-    )
+        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole,
+        columns.context,
+    )  # fmt: skip
     _check(table, result)
     return result
 

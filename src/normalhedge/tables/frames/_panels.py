@@ -1,7 +1,7 @@
 """Panels: forecasts and outcomes of a table as arrays, with the time and the item of each row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.state import SUM_TOLERANCE
 from normalhedge.tables.frames._columns import Columns, WholeTable
+from normalhedge.tables.frames._contexts import Calendar, RowContext, read_contexts
 from normalhedge.tables.frames._frames import encode, floats, sortable, time_kind, times, words
 
 
@@ -38,6 +39,10 @@ class Panel:
     steps: np.ndarray | None = None
     # whether ``times`` number the times of a larger table, of which some may be missing here
     of_whole: bool = False
+    # contexts, calendar: the contexts of the rows by name; and their dates, if parts of dates are
+    # among the contexts
+    contexts: dict[str, RowContext] = field(default_factory=dict)
+    calendar: Calendar | None = None
 
     @property
     def row_times(self) -> np.ndarray:
@@ -75,6 +80,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         if time_kind(table[columns.time]) != time_kind(table[columns.cutoff]):
             raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
         items, series, steps = _horizons(table, columns, items, series, codes)
+    contexts, calendar = read_contexts(table, columns, steps, codes)
     kept = table.select([*columns.index, str(columns.target)])
     outcomes = floats(table[columns.target])
     if columns.model is None:
@@ -95,6 +101,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         if columns.classes:
             _refuse_classes(forecasts)
         known, steps = (None if part is None else part[first] for part in (known, steps))
+        contexts, calendar = _of_cells(contexts, calendar, cells, first)
         series, codes = series[first], codes[first]
         outcomes = merge_outcomes(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
@@ -103,7 +110,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     kind = "" if when is None else time_kind(table[when])
     panel = Panel(
         kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps,
-        columns.whole.times is not None,
+        columns.whole.times is not None, contexts, calendar,
     )  # fmt: skip
     if columns.model is None:
         _refuse_doubles(panel, columns)
@@ -155,13 +162,30 @@ def _places(series: np.ndarray) -> tuple[np.ndarray, None]:
     return places, None
 
 
-def merge_outcomes(target: Floats, cells: np.ndarray, count: int) -> Floats:
+def _of_cells(
+    contexts: dict[str, RowContext],
+    calendar: Calendar | None,
+    cells: np.ndarray,
+    first: np.ndarray,
+) -> tuple[dict[str, RowContext], Calendar | None]:
+    """Return the contexts and the dates of cells; their rows must agree in their contexts."""
+    merged = {}
+    for name, context in contexts.items():
+        codes = np.where(context.codes < 0, np.nan, context.codes)
+        codes = np.nan_to_num(merge_outcomes(codes, cells, len(first), name), nan=-1.0)
+        merged[name] = context._replace(codes=codes.astype(np.int32))
+    if calendar is not None:
+        calendar = Calendar(calendar.dates[first], calendar.previous[first], calendar.zone)
+    return merged, calendar
+
+
+def merge_outcomes(target: Floats, cells: np.ndarray, count: int, name: str = "target") -> Floats:
     """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
     outcomes = np.full(count, np.nan)
     known = ~np.isnan(target)
     outcomes[cells[known]] = target[known]
     if (outcomes[cells[known]] != target[known]).any():
-        raise ValueError("rows of one time and series must agree in their target")
+        raise ValueError(f"rows of one time and series must agree in their {name}")
     return outcomes
 
 
