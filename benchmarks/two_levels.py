@@ -23,6 +23,7 @@ from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses import LOSSES, Loss
 from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from tests.automatic_oracle import Portion, UsualRows
 
 LAGS = (0, 1, 5, 24)
 OWN_LEVEL = 2
@@ -146,6 +147,7 @@ class Tally:
     clocks: Any = 0.0
     losses: Any = 0.0
     drift: float = 0.0
+    usual_rows: UsualRows = field(default_factory=UsualRows)
 
     def rises(self, item: int, said: Floats, outcome: float) -> tuple[Floats, float, Floats]:
         """Return the differences of a row in units of the largest so far, that, and themselves."""
@@ -157,10 +159,11 @@ class Tally:
         largest = max(self.loss.width, self.largest.get(item, 0.0), float(np.abs(leads).max()))
         return (leads / largest if largest > 0.0 else leads), largest, leads
 
-    def add(self, said: Floats, outcomes: Floats) -> None:
+    def add(self, said: Floats, outcomes: Floats, *, several: bool) -> None:
         """Add a round: values of the rows, and outcomes.
 
-        While there was one item, regrets and clocks are taken over when its unit grows.
+        While there was one item, regrets and clocks are taken over when its unit grows. From
+        several items on, a round with fewer rows than usual counts less.
         """
         rises, leads, ratio = [], [], 1.0
         for item, (row, outcome) in enumerate(zip(said, outcomes, strict=True)):
@@ -171,13 +174,18 @@ class Tally:
                 leads.append(lead)
                 alone = np.isnan(row[OWN_LEVEL])  # no item had a level of its own yet
                 ratio = before / self.largest[item] if alone and self.largest[item] else 1.0
+        portion = self.usual_rows.see(len(rises))
+        if not several:
+            portion = Portion()
         if rises:
-            rise = np.mean(rises, axis=0)
+            rise = portion.share * np.mean(rises, axis=0)
             rise[np.abs(rise) < 1e-9] = 0.0
             self.drift += float(0.5 * self.shares @ (np.abs(rise) / (self.clocks + 1.0)))
             self.regrets = ratio * (self.regrets + rise)
-            self.clocks = ratio * (self.clocks + (1.0 + self.late) * np.abs(rise))
-            self.losses = self.losses + np.mean(leads, axis=0)
+            self.clocks = ratio * (
+                self.clocks + (1.0 + self.late * portion.mean_share) * np.abs(rise)
+            )
+            self.losses = self.losses + portion.share * np.mean(leads, axis=0)
 
     def worst(self, item: int, said: Floats, tried: Floats, shares: Floats) -> float:
         """Return the outcome of a row that brings a component nearest to its bound.
@@ -240,12 +248,12 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
     for rows, tried in setting.nature(rng, rounds):
         made, said = _predict(mixture, rows)
         outcomes = np.array([ahead.worst(k, row, tried[k], shares) for k, row in enumerate(said)])
-        ahead.add(said, outcomes)
+        ahead.add(said, outcomes, several=len(mixture.items) > 1)
         waiting.append((made, said, outcomes))
         if len(waiting) > lag:
             made, said, outcomes = waiting.popleft()
             mixture.update(made, _named(outcomes))
-            behind.add(said, outcomes)
+            behind.add(said, outcomes, several=len(mixture.items) > 1)
             now = levels_of(mixture.live)
             logs = np.log(hedger._potential(loss, mixture.live)[0] / shares)
             limits = np.sqrt(3.0 * now.clocks[0] * logs)

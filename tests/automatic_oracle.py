@@ -31,7 +31,9 @@ class Range:
     def __init__(self) -> None:
         self.size, self.fill = 0.0, 1.0
 
-    def learn(self, excess: Sequence[float | None], masses: Sequence[float]) -> bool:
+    def learn(
+        self, excess: Sequence[float | None], masses: Sequence[float], share: float = 1.0
+    ) -> bool:
         """Adapt to the excess losses of those awake; return whether it doubled."""
         awake = [(e, m) for e, m in zip(excess, masses, strict=True) if e is not None]
         if not awake:
@@ -55,7 +57,7 @@ class Range:
             return True
         inside = math.fsum(m * min(e, self.size) for e, m in awake)
         if inside > 0:
-            self.fill += (inside / heard / self.size - self.fill) / 16
+            self.fill += share * (inside / heard / self.size - self.fill) / 16
             if self.fill < 1 / 16:
                 self.size /= 2
                 self.fill *= 2
@@ -150,6 +152,12 @@ class Packaged:
         self.hedger._engine.halve(*arrays)
         self.state = self.state._replace(weights=arrays[0], ledger=arrays[1], totals=arrays[2])
 
+    def remember(self, share: float) -> None:
+        """Let the next step forget as much as a share of a round."""
+        factor = (1.0 - self.hedger.alpha) ** (share - 1.0)
+        ledger, totals = factor * self.state.ledger, factor * self.state.totals
+        self.state = self.state._replace(ledger=ledger, totals=totals)
+
     def join(self, count: int) -> None:
         self.state = self.hedger.join(self.state, count)
 
@@ -169,6 +177,36 @@ class Usual:
         return self.total / self.count
 
 
+class Portion(NamedTuple):
+    """How much of a usual round a round is: see ``src/core/usual_rows.hpp``."""
+
+    share: float = 1.0
+    mean_share: float = 1.0  # of the rounds so far
+    ratio: float = 1.0  # the usual number of rows before the round, over the number after it
+
+
+class UsualRows:
+    """The sizes of the rounds so far."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def _count(self) -> float:
+        ages = 0.99 ** np.arange(len(self.sizes))[::-1]
+        return float(ages @ np.square(self.sizes) / (ages @ self.sizes))
+
+    def see(self, rows: int) -> Portion:
+        """Note a round with so many rows."""
+        if rows == 0:
+            return Portion()
+        before = self._count() if self.sizes else None
+        self.sizes.append(rows)
+        ages, now = 0.99 ** np.arange(len(self.sizes))[::-1], self._count()
+        mean = float(ages @ self.sizes / ages.sum())
+        ratio = 1.0 if before is None else before / now
+        return Portion(min(rows / now, 1.0), min(mean / now, 1.0), ratio)
+
+
 class Level:
     """What weighs ways of combining by their losses, and its own."""
 
@@ -186,7 +224,13 @@ class Level:
         return normal(self.prior * (phi(self.R + u) - phi(self.R - u)))
 
     def settle(
-        self, ways: Floats, own: Floats, outcomes: Floats, usual: list[Usual], late: int
+        self,
+        ways: Floats,
+        own: Floats,
+        outcomes: Floats,
+        usual: list[Usual],
+        late: float,
+        portion: Portion,
     ) -> None:
         """Learn from what the ways said in each row, and what the level did itself."""
         rises = [
@@ -196,8 +240,11 @@ class Level:
         ]
         if not rises:
             return
-        r, keep = np.mean(rises, axis=0), 1.0 - self.alpha / (1 + late)
+        r, keep = np.mean(rises, axis=0), (1.0 - self.alpha / (1 + late)) ** portion.share
         r[np.abs(r) < 1e-9] = 0.0  # they cancel
+        r *= portion.share
+        self.R, self.V = portion.ratio * self.R, portion.ratio**2 * self.V
+        self.unit *= portion.ratio
         first = len(r)
         self.R[:first] = keep * self.R[:first] + r
         self.V[:first] = keep * self.V[:first] + math.sqrt(1 + late) * r**2
@@ -242,7 +289,8 @@ class Insurance:
         values: Floats,
         outcomes: Floats,
         items: list["Item"],
-        late: int,
+        late: float,
+        portion: Portion,
         *,
         alone: bool = False,
     ) -> None:
@@ -265,6 +313,7 @@ class Insurance:
         if rises:
             r = np.nan_to_num(np.mean(rises, axis=0))  # those that are not there yet sleep
             r[np.abs(r) < 1e-9] = 0.0
+            r *= portion.share
             self.R = ratio * (self.R + r)
             self.C = ratio * (self.C + (1 + late) * np.abs(r))
 
@@ -287,17 +336,18 @@ class Judge:
         self.slope = SLOPES[slope] if slope is not None else None
         self.pool = Range()
 
-    def settle(self, hedger: Packaged, rows: list[Settled]) -> None:
+    def settle(self, hedger: Packaged, rows: list[Settled], portion: Portion) -> None:
         known = [row for row in rows if not math.isnan(row.outcome)]
         if not known:
             return
-        if len(rows) == 1:
+        if len(rows) == 1 and portion.share > 1.0 - 1e-9:
             gains, doubled = self._judge(hedger, known[0])
             rated = known[0].rated
         else:
-            gains, rated, doubled = self._pooled(hedger, known)
+            gains, rated, doubled = self._pooled(hedger, known, portion.share)
         if doubled:
             hedger.halve()
+        hedger.remember(portion.share)
         hedger.step(gains, rated)
 
     def _judge(self, hedger: Packaged, one: Settled) -> tuple[Floats, bool]:
@@ -319,8 +369,10 @@ class Judge:
             return np.asarray(self.slope(one.value, one.outcome) * (one.row - one.value))
         return np.array([self.loss(x, one.outcome) for x in one.row])
 
-    def _pooled(self, hedger: Packaged, rows: list[Settled]) -> tuple[Floats, Floats, bool]:
-        """Return one gain and one confidence of several rows."""
+    def _pooled(
+        self, hedger: Packaged, rows: list[Settled], share: float
+    ) -> tuple[Floats, Floats, bool]:
+        """Return one gain and one confidence of the rows of a share of a usual round."""
         n = len(hedger.weights)
         total, covered = np.zeros(n), np.zeros(n)
         for one in rows:
@@ -333,17 +385,20 @@ class Judge:
         mean = np.divide(total, covered, out=np.zeros(n), where=covered > 0.0)
         rated = covered / len(rows)
         if hedger.by_losses:
-            return np.clip(mean, -1.0, 1.0), rated, False
+            return 1.0 - share * (1.0 - np.clip(mean, -1.0, 1.0)), rated, False
         awake = covered > 0.0
         costs = np.where(awake, mean.max(initial=-np.inf, where=awake) - mean, 0.0)
         costs[costs < 1e-15] = 0.0  # gains are of order one: the rest is rounding
-        doubled = _learn(self.pool, costs, awake, hedger.weights * rated)
+        costs *= share
+        doubled = _learn(self.pool, costs, awake, hedger.weights * rated, share)
         return gains_of(costs, self.pool.size, gradient=False), rated, doubled
 
 
-def _learn(own: Range, excess: Floats, awake: np.ndarray, masses: Floats) -> bool:
+def _learn(
+    own: Range, excess: Floats, awake: np.ndarray, masses: Floats, share: float = 1.0
+) -> bool:
     told = [e if a else None for e, a in zip(excess.tolist(), awake.tolist(), strict=True)]
-    return own.learn(told, masses.tolist())
+    return own.learn(told, masses.tolist(), share)
 
 
 class Game:
@@ -405,6 +460,7 @@ class Oracle:
         self.choice = Level(np.array([0.75, 0.25]), LOSSES[loss], self.alpha)
         self.insurance = Insurance(self.priors, LOSSES[loss])
         self.items: dict[int, Item] = {}
+        self.usual_rows = UsualRows()
         self.rounds = 0
 
     def join(self, count: int) -> None:
@@ -457,7 +513,6 @@ class Oracle:
 
     def update(self, made: Round, outcomes: Floats) -> None:
         """Learn from the outcomes that are not NaN."""
-        late = self.rounds - made.number - 1
         more = self.n - made.rows.shape[1]  # those who joined since sleep
         rows = np.pad(made.rows, ((0, 0), (0, more)), constant_values=np.nan)
         rated = None if made.rated is None else np.pad(made.rated, (0, more))
@@ -470,22 +525,29 @@ class Oracle:
             heard.append((masked, awake))
         values = made.values
         said = values[~np.isnan(values[:, 0])]
+        known = int(np.count_nonzero(~np.isnan(values[:, 0]) & ~np.isnan(outcomes)))
+        portion = self.usual_rows.see(known)
+        if len(self.items) == 1:
+            portion = Portion()
+        late = (self.rounds - made.number - 1) * portion.mean_share
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():  # predicted when there was one item
-            self._learn(self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late)
-            self.insurance.settle(values, outcomes, items, late, alone=True)
+            self._learn(
+                self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late, portion
+            )
+            self.insurance.settle(values, outcomes, items, late, portion, alone=True)
             return
         for k, item in enumerate(items):
             one = slice(k, k + 1)
             if item.game is not None:
                 self._learn(
                     item.game, len(self.priors), items[one], heard[one], values[one],
-                    values[one, 2], outcomes[one], late,
+                    values[one, 2], outcomes[one], late, Portion(),
                 )  # fmt: skip
         ways = len(self.priors)
-        self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late)
+        self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late, portion)
         usual = [item.choice for item in items]
-        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late)
-        self.insurance.settle(values, outcomes, items, late)
+        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late, portion)
+        self.insurance.settle(values, outcomes, items, late, portion)
 
     def _learn(
         self,
@@ -496,7 +558,8 @@ class Oracle:
         values: Floats,
         own: Floats,
         outcomes: Floats,
-        late: int,
+        late: float,
+        portion: Portion,
     ) -> None:
         """Let the components of a game, and the level above them, learn."""
         alone = game is not self.shared
@@ -506,9 +569,9 @@ class Oracle:
                 Settled(row, rated, float(said[first + c]), float(y), item.ranges[alone][c])
                 for item, (row, rated), said, y in zip(items, heard, values, outcomes, strict=True)
             ]
-            judge.settle(hedger, rows)
+            judge.settle(hedger, rows, portion)
         usual = [item.own if alone else item.common for item in items]
-        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late)
+        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late, portion)
 
 
 def _masked(row: Floats, rated: Floats | None) -> tuple[Floats, Floats]:

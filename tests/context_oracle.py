@@ -4,12 +4,14 @@ Written from the words at the top of ``src/core/corrections.hpp``. The base fore
 correction are given: other oracles compute these.
 """
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from tests.automatic_oracle import Portion, UsualRows
 
 RIDGE = 5.0
 TARGET = 4.0  # of the square loss
@@ -60,6 +62,7 @@ class ContextOracle:
         self.equations: dict[tuple[int, Hashable], tuple[Floats, Floats]] = {}
         self.seen: set[tuple[int, Hashable]] = set()
         self.late = self.lates = 0.0
+        self.usual_rows = UsualRows()
 
     def _features(self, row: Row, usual: float) -> Floats:
         errors = np.clip(np.array(row.errors) / usual, -4.0, 4.0)
@@ -94,8 +97,10 @@ class ContextOracle:
         known = [(row, y) for row, y in zip(rows, outcomes, strict=True) if not np.isnan(y)]
         if not known:
             return
+        several = len(self.tracks) > 1
+        portion = self.usual_rows.see(len(known)) if several else Portion()
         self.lates = 0.95 * self.lates + 1.0
-        self.late += (late - self.late) / self.lates
+        self.late += (late * portion.mean_share - self.late) / self.lates
         for row, y in known:
             self.tracks[row.item].see(row.base, y)
         for row, y in known:
@@ -104,7 +109,7 @@ class ContextOracle:
                 continue
             z = self._features(row, usual)
             target = np.clip((y - row.common) / usual, -TARGET, TARGET)
-            weight = len(known) ** -0.5
+            weight = math.sqrt(portion.share / len(known))
             for k, cell in enumerate(row.cells):
                 if cell is None:
                     continue

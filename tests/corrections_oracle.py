@@ -13,8 +13,9 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from normalhedge.boundary.inputs import Floats
-from tests.automatic_oracle import Guard
+from tests.automatic_oracle import Guard, Portion, UsualRows
 
+WHOLE = Portion()
 RATES = 0.5 ** np.arange(1, 8)
 TRUST = 0.65
 
@@ -159,7 +160,7 @@ class Choice:
         R, V = self.regrets[:count, np.newaxis], self.squares[:count, np.newaxis]
         return np.asarray((RATES * np.exp(RATES * R - RATES**2 * V)).sum(axis=1))
 
-    def learn(self, rises: Floats, late: int) -> None:
+    def learn(self, rises: Floats, late: float) -> None:
         self.regrets[: len(rises)] += rises
         self.squares[: len(rises)] += math.sqrt(1 + late) * rises**2
 
@@ -171,7 +172,7 @@ class Game:
         self.equations = [Equations(one, n) for one in CORRECTIONS]
         self.choice, self.late, self.weight = Choice(), 0.0, 0.0
 
-    def note(self, late: int) -> None:
+    def note(self, late: float) -> None:
         self.weight = 0.95 * self.weight + 1.0
         self.late += (late - self.late) / self.weight
 
@@ -183,6 +184,7 @@ class Corrections:
         self.n, self.target, self.slope = n, target, slope
         self.shared, self.games = Game(n), dict[int, Game]()
         self.tracks, self.guards = dict[int, Track](), dict[int, Guard]()
+        self.usual_rows = UsualRows()
 
     def join(self, count: int) -> None:
         """Let experts join."""
@@ -233,7 +235,7 @@ class Corrections:
     def update(
         self, items: list[int], rows: Floats,
         values: list[tuple[Floats, float, float, float, tuple[float, float]]],
-        outcomes: Floats, late: int,
+        outcomes: Floats, rounds_late: int,
     ) -> None:  # fmt: skip
         """Learn: ``values`` has corrections, choice, base, median and errors of each row."""
         known = [
@@ -245,6 +247,10 @@ class Corrections:
             guarded[k] = self._guarded(items[k], rows[k])
         if not known:
             return
+        portion = self.usual_rows.see(len(known))
+        if len(self.tracks) == 1:
+            portion = Portion()
+        late = rounds_late * portion.mean_share
         alone = len(values[known[0]][0]) > len(CORRECTIONS)
         self.shared.note(late)
         rises, counted = [], set[Correction]()
@@ -257,20 +263,21 @@ class Corrections:
             before = track.largest
             track.largest = max(before, track.error(of_median=False) ** 2)
             row = Row(guarded[k], {False: base, True: median}, errors, y, before)
-            weight = 1.0 / math.sqrt(len(known))
-            self._learn(self.shared, track, row, weight, counted, steady=not alone)
+            self._learn(
+                self.shared, track, row, counted, rows=len(known), portion=portion, steady=not alone
+            )
             if alone:
                 own = self.games[items[k]]
                 own.note(late)
                 if rise is not None:
                     own.choice.learn(rise, late)
-                self._learn(own, track, row, 1.0, set(), steady=True)
+                self._learn(own, track, row, set())
         if rises:
-            self.shared.choice.learn(np.mean(rises, axis=0), late)
+            self.shared.choice.learn(portion.share * np.mean(rises, axis=0), late)
 
     def _learn(
-        self, game: Game, track: Track, row: Row, weight: float, counted: set[Correction], *,
-        steady: bool,
+        self, game: Game, track: Track, row: Row, counted: set[Correction], *,
+        rows: int = 1, portion: Portion = WHOLE, steady: bool = True,
     ) -> None:  # fmt: skip
         """Count the equations of a row; the first of a round lets the earlier rounds fade."""
         for one, equations in zip(CORRECTIONS, game.equations, strict=True):
@@ -283,5 +290,6 @@ class Corrections:
             if one.steady and steady:  # in the unit of the outcomes, whose square is the largest
                 equations.learn(z, target, error**2 / track.largest, row.largest / track.largest)
             else:
-                equations.learn(z, target, weight, 1.0 if one in counted else one.keep)
+                keep = 1.0 if one in counted else one.keep**portion.share
+                equations.learn(z, target, math.sqrt(portion.share / rows), keep)
             counted.add(one)

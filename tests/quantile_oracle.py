@@ -21,8 +21,10 @@ from tests.automatic_oracle import (
     Judge,
     Level,
     Packaged,
+    Portion,
     Range,
     Usual,
+    UsualRows,
     alike,
     combined,
 )
@@ -65,15 +67,15 @@ class Relative:
         played = rated * self.weights
         return np.asarray(played / played.sum()) if played.sum() > 0.0 else played
 
-    def learn(self, rows: list[tuple[Floats, Floats, float]]) -> None:
+    def learn(self, rows: list[tuple[Floats, Floats, float]], share: float) -> None:
         """Learn from rows: the losses of the experts, their confidences, the loss of the mean."""
-        keep = 1.0 - 1.0 / self.rule.memory
+        keep = (1.0 - 1.0 / self.rule.memory) ** share
         self.own, self.usual = keep * self.own, keep * self.usual
         for losses, rated, plain in rows:
             self.own += rated * np.where(rated > 0.0, losses, 0.0)
             self.usual += rated * plain
         self.whole = keep * self.whole + sum(plain for _, _, plain in rows)
-        self.rounds = keep * self.rounds + 1.0
+        self.rounds = keep * self.rounds + share
 
     def join(self, count: int) -> None:
         self.own, self.usual = np.pad(self.own, (0, count)), np.pad(self.usual, (0, count))
@@ -163,6 +165,7 @@ class QuantileOracle:
         self.choice = Level(np.array([0.75, 0.25]), self.loss, self.alpha)
         self.insurance = Insurance(self.priors, self.loss)
         self.items: dict[int, Item] = {}
+        self.usual_rows = UsualRows()
         self.rounds = 0
 
     def join(self, count: int) -> None:
@@ -221,7 +224,6 @@ class QuantileOracle:
 
     def update(self, made: QuantileRound, outcomes: Floats) -> None:
         """Learn from the outcomes that are not NaN."""
-        late = self.rounds - made.number - 1
         more = self.n - made.rows.shape[2]
         rows = np.pad(made.rows, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
         items, heard = [self.items[item] for item in made.items], list[tuple[Floats, Floats]]()
@@ -234,9 +236,16 @@ class QuantileOracle:
             heard.append((told, awake))
         values = made.values
         said = values[~np.isnan(values[:, 0, 0])]
+        known = int(np.count_nonzero(~np.isnan(values[:, 0, 0]) & ~np.isnan(outcomes)))
+        portion = self.usual_rows.see(known)
+        if len(self.items) == 1:
+            portion = Portion()
+        late = (self.rounds - made.number - 1) * portion.mean_share
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():
-            self._learn(self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late)
-            self.insurance.settle(values, outcomes, items, late, alone=True)  # type: ignore[arg-type]
+            self._learn(
+                self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late, portion
+            )
+            self.insurance.settle(values, outcomes, items, late, portion, alone=True)  # type: ignore[arg-type]
             return
         ways = len(self.priors)
         for k, item in enumerate(items):
@@ -244,12 +253,12 @@ class QuantileOracle:
                 one = slice(k, k + 1)
                 self._learn(
                     item.game, ways, items[one], heard[one], values[one], values[one, 2],
-                    outcomes[one], late,
+                    outcomes[one], late, Portion(),
                 )  # fmt: skip
-        self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late)
+        self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late, portion)
         usual = [item.choice for item in items]
-        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late)
-        self.insurance.settle(values, outcomes, items, late)  # type: ignore[arg-type]
+        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late, portion)
+        self.insurance.settle(values, outcomes, items, late, portion)  # type: ignore[arg-type]
 
     def _learn(
         self,
@@ -260,7 +269,8 @@ class QuantileOracle:
         values: Floats,
         own: Floats,
         outcomes: Floats,
-        late: int,
+        late: float,
+        portion: Portion,
     ) -> None:
         """Let the strands of a game, and the level above them, learn."""
         alone = game is not self.shared
@@ -274,14 +284,14 @@ class QuantileOracle:
                     )
                 ]
                 if isinstance(strand.hedger, Relative):
-                    self._learn_relative(strand, rows, values[:, self.mean])
+                    self._learn_relative(strand, rows, values[:, self.mean], portion.share)
                 else:
-                    strand.judge.settle(strand.hedger, rows)
+                    strand.judge.settle(strand.hedger, rows, portion)
         usual = [item.own if alone else item.common for item in items]
-        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late)
+        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late, portion)
 
     @staticmethod
-    def _learn_relative(strand: Strand, rows: list[Settled], means: Floats) -> None:
+    def _learn_relative(strand: Strand, rows: list[Settled], means: Floats, share: float) -> None:
         judge = strand.judge
         told = [
             (
@@ -293,4 +303,4 @@ class QuantileOracle:
             if not math.isnan(row.outcome) and row.rated.any()
         ]
         if told:
-            strand.hedger.learn(told)
+            strand.hedger.learn(told, share)

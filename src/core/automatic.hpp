@@ -14,7 +14,8 @@
 //
 // Where several items share a mixture, every component plays two games: one that all items share, and one for
 // each item alone. There are two meta levels over all of these components, a common one and one of the item. A
-// choice between the two, with a prior of three to one for the common one, gives z_0. All this begins when a
+// choice between the two, with a prior of three to one for the common one, gives z_0. In the shared game a round
+// with fewer rows than usual counts less: see `usual_rows.hpp`. All this begins when a
 // second item is forecast: a table knows all of its items beforehand, and this must not change its numbers. So
 //
 //     values of a row:  the blend; then, class by class, the two meta levels, the forecast that is followed;
@@ -29,11 +30,12 @@
 // with the errors of the quantile level nearest to 1/2.
 //
 // The memory lies in the arrays of the mixture. For each expert in each game: the weights and the ledger of
-// every hedged component, one after the other. For each game: their totals and the ranges of their pooled
-// gains, then weights, ledger and range of the meta level, of the choice between two, and weights and ledger of
-// the insurance. For each item: the memory of the guard; the ranges of every component, shared and alone, of
-// the meta levels, of the choice and of the insurance; whether the item was ever forecast; and the usual errors
-// of corrections. All of it is zero at the beginning.
+// every hedged component, one after the other. For each game: their totals and the ranges of their pooled gains,
+// then weights, ledger and range of the meta level, of the choice between two, weights and ledger of the
+// insurance, the choice of corrections, and the usual number of rows of a round. For each item: the memory of
+// the guard; the ranges of every component, shared and alone, of the meta levels, of the choice and of the
+// insurance; whether the item was ever forecast; and the usual errors of corrections. All of it is zero at the
+// beginning.
 #pragma once
 
 #include "cautious.hpp"
@@ -42,6 +44,7 @@
 #include "insurance.hpp"
 #include "meta_level.hpp"
 #include "relative.hpp"
+#include "usual_rows.hpp"
 
 namespace normalhedge::mixtures {
 
@@ -120,8 +123,10 @@ public:
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
         choice_total_ = totals_;
+        totals_ += corrects() ? Corrector::size : 0;
+        usual_total_ = totals_;
+        totals_ += sizeof(UsualRows) / sizeof(double);
         if (!corrects()) return;
-        totals_ += Corrector::size;
         const size_t alone = first_way() + most();
         corrector_.place({followed, base(), first_way() + median_, followed + 2, followed + 2 + correction_count, alone,
                           alone + correction_count},
@@ -169,7 +174,9 @@ public:
             {"insured_losses", false, insured + 3 * count, count},
             {"insured_excess", false, insured + 4 * count, 1},
             {"corrections", false, choice_total_, corrects() ? Members::most : 0},
+            {"contexts", false, choice_total_ + Choice::size + 3, corrects() ? size_t{2} : 0},
             {"steady", false, choice_total_ + Corrector::size - 3, corrects() ? size_t{3} : 0},
+            {"usual_rows", false, usual_total_, sizeof(UsualRows) / sizeof(double)},
             {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, corrects() ? size_t{1} : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
             {"largest_difference", true, item.largest_difference(), 1},
@@ -253,8 +260,8 @@ public:
 
     // Learn from the rows whose outcome is known.
     template <class GameOf>
-    void settle(const GameOf& game_of, bool several, const Rows& rows, double late, double* items, const Cells& cells,
-                double* totals) const {
+    void settle(const GameOf& game_of, bool several, const Rows& rows, double rounds_late, double* items,
+                const Cells& cells, double* totals) const {
         const size_t n = rows.n;
         Scratch room(3 * n + rows.classes * n);
         Scratch tamed(guards_ ? rows.count * rows.step : 0);
@@ -266,14 +273,17 @@ public:
             sane.ratings = ratings.data();
         }
         const Game shared = game_of(0);
+        const Portion seen = usual_rows(shared).see(known_rows(rows));
+        const Portion portion = several ? seen : Portion{};
+        const double late = portion.mean_share * rounds_late;
         const auto correct = [&](bool both) {
             const auto track = [&](std::int32_t item) -> Track& { return track_of(items, item); };
-            if (corrects()) corrector_.learn(shared, game_of, both, sane, late, track, cells);
+            if (corrects()) corrector_.learn(shared, game_of, both, sane, late, portion, track, cells);
         };
         if (!several || !said_alone(rows)) {
-            learn(shared, 0, sane, late, items, components_.size());
+            learn(shared, 0, sane, late, portion, items, components_.size());
             correct(false);
-            insure(shared, sane, late, items, components_.size());
+            insure(shared, sane, late, portion, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
             if (several && corrects()) corrector_.weigh(shared, true);
             totals[Sums::steps] += 1.0;
@@ -281,18 +291,30 @@ public:
         }
         for (size_t j = 0; j < rows.count; ++j)
             if (rows.known(j))
-                learn(game_of(1 + static_cast<size_t>(rows.items[j])), hedged_, sane.only(j), late,
+                learn(game_of(1 + static_cast<size_t>(rows.items[j])), hedged_, sane.only(j), late, {},
                       items, most());
-        learn(shared, 0, sane, late, items, most());
+        learn(shared, 0, sane, late, portion, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, base(), late, items + item_layout().usual_choice());
+        judge(two, sane, 0, base(), late, portion, items + item_layout().usual_choice());
         weigh_choice(two);
         correct(true);
-        insure(shared, sane, late, items, most());
+        insure(shared, sane, late, portion, items, most());
         totals[Sums::steps] += 1.0;
     }
 
 private:
+    UsualRows& usual_rows(const Game& game) const {
+        return *reinterpret_cast<UsualRows*>(game.columns.totals + usual_total_);
+    }
+
+    // The number of rows with an outcome and a prediction.
+    static double known_rows(const Rows& rows) {
+        double known = 0.0;
+        for (size_t j = 0; j < rows.count; ++j)
+            known += rows.known(j) && rows.value(j)[0] == rows.value(j)[0] ? 1.0 : 0.0;
+        return known;
+    }
+
     // Whether the rows were predicted when items had games of their own; true if no expert was awake.
     bool said_alone(const Rows& rows) const {
         for (size_t j = 0; j < rows.count; ++j) {
@@ -683,8 +705,8 @@ private:
     }
 
     // Update the components of a game and their meta level.
-    void learn(const Game& game, size_t shift, const Rows& rows, double late, double* items,
-               size_t count) const {
+    void learn(const Game& game, size_t shift, const Rows& rows, double late, const Portion& portion,
+               double* items, size_t count) const {
         double none[Sums::total_sums] = {};
         for (size_t c = plain_; c < components_.size(); ++c) {
             Rows own = rows;
@@ -698,25 +720,26 @@ private:
                         return rows.value(j) + rows.classes + first_way() + mean_;
                     };
                     components_[c].relative->learn(recipe, columns(game, c, k), rows, mean,
-                                                   value_count() - 1);
+                                                   value_count() - 1, portion);
                     continue;
                 }
                 const size_t place = first_strand_[c] + k + (shift ? strands_.size() : 0);
                 cautious::learn_round(recipe, *components_[c].hedger, game_of_component(game, c, k), own,
-                                      ItemRanges{items + ItemLayout::ranges + 2 * place, item_size()}, none);
+                                      ItemRanges{items + ItemLayout::ranges + 2 * place, item_size()}, portion, none);
             }
         }
         const Level above = upper(game, count);
         const bool only = count == components_.size();
         const size_t own_value = only ? base() : shift ? own_level : common_level;
-        judge(above, rows, first_way(), own_value, late,
+        judge(above, rows, first_way(), own_value, late, portion,
               items + (shift ? item_layout().usual_alone() : item_layout().usual_shared()));
         weigh_upper(above);
         write_weights(game, count);
     }
 
     // Update the insurance, and write the weights of the experts anew.
-    void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
+    void insure(const Game& game, const Rows& rows, double late, const Portion& portion, double* items,
+                size_t count) const {
         const Insurance insured = insurance(game, count > components_.size());
         const size_t contexts = contexts_of(game);
         Scratch room(3 * insured.count);
@@ -744,8 +767,9 @@ private:
         if (known == 0.0) return;
         for (size_t k = 0; k < insured.count; ++k) {
             rises[k] /= known;
-            insured.losses[k] += losses[k] / known;
-            if (std::fabs(rises[k]) < negligible_rise || share_insured(k, contexts) == 0.0) rises[k] = 0.0;
+            insured.losses[k] += portion.share * (losses[k] / known);
+            const bool counts = std::fabs(rises[k]) >= negligible_rise && share_insured(k, contexts) > 0.0;
+            rises[k] = counts ? portion.share * rises[k] : 0.0;
         }
         insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k, contexts); });
         weigh_insurance(game);
@@ -787,7 +811,7 @@ private:
 
     // Update a meta level with the losses of its components, the values from `first` on; `own` is its own value.
     // `items` are the usual differences of the items: a sum and a count.
-    void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late,
+    void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late, const Portion& portion,
                double* items) const {
         const size_t count = level.count;
         Scratch room(2 * count);
@@ -812,9 +836,9 @@ private:
         if (known == 0.0) return;
         for (size_t k = 0; k < count; ++k) {
             rises[k] /= known;
-            if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
+            rises[k] = std::fabs(rises[k]) < negligible_rise ? 0.0 : portion.share * rises[k];
         }
-        level.learn(rises, alpha_, late);
+        level.learn(rises, alpha_, late, portion);
     }
 
     // Write the weights of the experts over all components together; components of items alone have the weights of
@@ -867,6 +891,7 @@ private:
     size_t totals_ = 0;
     size_t upper_total_ = 0;
     size_t choice_total_ = 0;
+    size_t usual_total_ = 0;
     Corrector corrector_;
 };
 

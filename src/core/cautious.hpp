@@ -13,9 +13,13 @@
 // weight, over some 16 rows, falls below 1/16. So a single wild outcome costs at most one doubling. A bound on
 // the regret in these gains does not bound the losses: the insurance of `automatic.hpp` does. On real panels of
 // quantiles these gains lose 3 % less than the gains of `gains.hpp`.
+//
+// A round with fewer rows than usual counts as a share w of a round (`usual_rows.hpp`): what its experts lose to the
+// best of them, 1 - g for inverse losses, counts w times, and the hedger forgets as much as in w rounds.
 #pragma once
 
 #include "mixture.hpp"
+#include "usual_rows.hpp"
 
 namespace normalhedge::mixtures::cautious {
 
@@ -70,9 +74,9 @@ NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const dou
     return {heard, beyond, awake, far, inside};
 }
 
-// Adapt a range to the excess losses of a row; return whether it doubled.
+// Adapt a range to the excess losses of a row, or of a round that is a share of a usual one; return whether it doubled.
 inline bool learn_range(const double* excess, const double* rated, const double* weights, size_t n,
-                        Range& range) {
+                        Range& range, double share = 1.0) {
     const double size = range.size;
     const auto [heard, beyond, awake, far, inside] = filling_of(excess, rated, weights, n, size);
     if (awake == 0.0) return false;
@@ -85,7 +89,7 @@ inline bool learn_range(const double* excess, const double* rated, const double*
         return true;
     }
     if (inside > 0.0) {
-        range.filled += speed * (inside / (heard * size) - range.filled);
+        range.filled += share * speed * (inside / (heard * size) - range.filled);
         if (range.filled < emptiest && size > 1e-250) range = {0.5 * size, 2.0 * range.filled};
     }
     return false;
@@ -219,9 +223,20 @@ inline bool finish_pool(double known, const double* pooled, const double* covere
     return full;
 }
 
+// Take back the part of a hedger's forgetting that a round of few rows should not cause.
+inline void remember(const Hedger& hedger, const Columns& columns, const Portion& portion) {
+    if (portion.whole() || hedger.keep() == 1.0) return;
+    const double factor = portion.keep(hedger.keep()) / hedger.keep();
+    for (size_t r = 0; r < hedger.rows(); ++r) {
+        double* row = columns.row(r);
+        for (size_t i = 0; i < columns.n; ++i) row[i] *= factor;
+    }
+    for (size_t k = 0; k < hedger.totals(); ++k) columns.totals[k] *= factor;
+}
+
 // Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are.
-inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
-                         const Rows& rows, const ItemRanges& ranges, double* totals) {
+inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& game, const Rows& rows,
+                        const ItemRanges& ranges, const Portion& portion, double* totals) {
     const size_t n = rows.n;
     Scratch room(7 * n);
     double* rated = room.data();
@@ -232,7 +247,7 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
     double* covered = rated + 5 * n;
     double* played = rated + 6 * n;
     const double* weights = game.columns.weights;
-    const bool several = rows.count > 1;
+    const bool several = rows.count > 1 || !portion.whole();
     const bool by_losses = hedger.by_losses();
     if (several) {
         fill(pooled, n, 0.0);
@@ -274,12 +289,16 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
             doubled = false;
             for (size_t i = 0; i < n; ++i)
                 gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
+            if (!portion.whole())
+                for (size_t i = 0; i < n; ++i) gains[i] = 1.0 - portion.share * (1.0 - gains[i]);
         } else {
-            doubled = learn_range(costs, rated, weights, n, *game.pool);
+            for (size_t i = 0; i < n; ++i) costs[i] *= portion.share;
+            doubled = learn_range(costs, rated, weights, n, *game.pool, portion.share);
             write_gains(costs, game.pool->size, false, n, gains);
         }
     }
     if (doubled) hedger.rescale(game.columns, 1);
+    remember(hedger, game.columns, portion);
     const Outcome outcome = hedger.step(game.columns, game.columns, {gains, Gains::Kind::float64},
                                         full ? nullptr : rated);
     totals[Sums::steps] += 1.0;

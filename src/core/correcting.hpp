@@ -7,6 +7,7 @@
 #include "corrections.hpp"
 #include "guard.hpp"
 #include "mixture.hpp"
+#include "usual_rows.hpp"
 
 namespace normalhedge::mixtures {
 
@@ -108,10 +109,11 @@ public:
         values[at_.followed] = start + shift;
     }
 
-    // Let the corrections and the choice between them learn.
+    // Let the corrections and the choice between them learn; in the game that items share, the round is a portion of
+    // a usual one.
     template <class GameOf, class TrackOf>
     void learn(const Game& shared, const GameOf& game_of, bool several, const Rows& rows, double late,
-               const TrackOf& track_of, const Cells& cells) const {
+               const Portion& portion, const TrackOf& track_of, const Cells& cells) const {
         const size_t n = rows.n;
         const size_t features = shared.stacks.features;
         Scratch room(n + features * (features + 2) + 2 * Members::most);
@@ -154,10 +156,10 @@ public:
             }
             solve(own_game);
         }
-        if (several || known > 1.0) learn_shared(shared, rows, known, track_of, is_known, rated, z, round);
-        learn_cells(rows, known, track_of, is_known, cells, rated, z);
+        if (several || known > 1.0) learn_shared(shared, rows, known, portion, track_of, is_known, rated, z, round);
+        learn_cells(rows, known, portion, track_of, is_known, cells, rated, z);
         if (judged > 0.0) {
-            for (size_t k = 0; k < present.end(); ++k) rises[k] /= judged;
+            for (size_t k = 0; k < present.end(); ++k) rises[k] = portion.share * (rises[k] / judged);
             choice(shared).learn(present, rises, late);
         }
     }
@@ -234,13 +236,14 @@ private:
 
     // Count the equations of a round in the game that items share.
     template <class TrackOf, class Known>
-    void learn_shared(const Game& shared, const Rows& rows, double known, const TrackOf& track_of,
-                      const Known& is_known, double* rated, double* z, double* round) const {
+    void learn_shared(const Game& shared, const Rows& rows, double known, const Portion& portion,
+                      const TrackOf& track_of, const Known& is_known, double* rated, double* z, double* round) const {
         const size_t features = shared.stacks.features;
-        const double weight = 1.0 / std::sqrt(known);
+        const double weight = std::sqrt(portion.share) / std::sqrt(known);
         for (size_t k = 0; k < correction_count; ++k) {
             if (corrections[k].non_negative) continue;
             // The rows of a round are added up first: two of them count the same in either order.
+            const double keep = portion.keep(corrections[k].keep);
             const Equations common = shared.stacks.of(k);
             Equations sum = common;
             if (known > 1.0) {
@@ -257,9 +260,9 @@ private:
                 const double target = write_equation(k, rows, j, rated, track, features, z);
                 if (!(target == target)) continue;
                 any = true;
-                sum.learn(z, target, weight, known > 1.0 ? 1.0 : corrections[k].keep);
+                sum.learn(z, target, weight, known > 1.0 ? 1.0 : keep);
             }
-            if (any && known > 1.0) common.learn_from(sum, corrections[k].keep);
+            if (any && known > 1.0) common.learn_from(sum, keep);
         }
         solve(shared);
     }
@@ -284,10 +287,10 @@ private:
 
     // Count the equations of the cells of a round.
     template <class TrackOf, class Known>
-    void learn_cells(const Rows& rows, double known, const TrackOf& track_of, const Known& is_known,
-                     const Cells& cells, double* rated, double* z) const {
+    void learn_cells(const Rows& rows, double known, const Portion& portion, const TrackOf& track_of,
+                     const Known& is_known, const Cells& cells, double* rated, double* z) const {
         if (!rows.cells) return;
-        const double weight = 1.0 / std::sqrt(known);
+        const double weight = std::sqrt(portion.share) / std::sqrt(known);
         const auto cell_of = [&](size_t j, size_t s) { return rows.cells[j * most_contexts + s]; };
         for (size_t j = 0; j < rows.count; ++j) {
             if (!is_known(j)) continue;

@@ -38,7 +38,9 @@
 //     w_k ∝ π_k sum_j η_j exp(η_j R_k - η_j^2 V_k),   η_j = 2^-1, ..., 2^-7.
 //
 // Where items share a mixture, each correction exists twice, learned from all items and from the item alone;
-// corrections of contexts are learned from all items. The choice of an item has 0.9 of the common weights and 0.1
+// corrections of contexts are learned from all items. Of a round with m rows an equation of all items counts
+// sqrt(w / m) times, where the round is the share w of a usual one (`usual_rows.hpp`), and λ^w stands for λ; the
+// r_k of a round are w times their mean over rows. The choice of an item has 0.9 of the common weights and 0.1
 // of π as its prior.
 #pragma once
 
@@ -260,7 +262,7 @@ constexpr size_t equation_rows = rows_of_equations * equation_count + 1;  // and
 // where there are many features, except in the beginning.
 inline bool is_solution_due(double before, double rounds, size_t features) {
     const double per = 1.0 + std::floor(smaller(rounds / 8.0, static_cast<double>(features * features) / 240.0));
-    return std::floor(rounds / per) > std::floor(before / per);
+    return per == 1.0 || std::floor(rounds / per) > std::floor(before / per);
 }
 
 // The memory of all corrections in a game.

@@ -1,8 +1,9 @@
 // The insurance of the blend against every component and against the meta level: AdaNormalHedge itself, whose
 // theorem therefore holds of the blend. In a row, S is the range of the loss, or where that is not
-// known the largest |l - l_k| of the item so far, this row included; over the rows of a round
+// known the largest |l - l_k| of the item so far, this row included; over the rows of a round that is the share v
+// of a usual one (`usual_rows.hpp`; 1 with one item)
 //
-//     r_k = mean_j (l - l_k) / S,    R_k <- R_k + r_k,    C_k <- C_k + (1 + d) |r_k|
+//     r_k = v mean_j (l - l_k) / S,  R_k <- R_k + r_k,    C_k <- C_k + (1 + d) |r_k|
 //     q_k ∝ rho_k [Phi(R_k + 1, C_k + 1) - Phi(R_k - 1, C_k + 1)],    Phi(R, C) = exp([R]+^2 / 3C)
 //
 // Nearly all of the prior rho belongs to the meta level, so that this changes hardly anything until a component

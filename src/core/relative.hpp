@@ -1,18 +1,20 @@
 // Weights by relative losses: the loss of an expert over the loss of the plain mean, in the same rows.
 //
-//     A_i <- a A_i + sum_j k_ij l_ij,     B_i <- a B_i + sum_j k_ij m_j      over the rows j of a round
-//     M <- a M + sum_j m_j,               T <- a T + 1
+//     A_i <- a^w A_i + sum_j k_ij l_ij,   B_i <- a^w B_i + sum_j k_ij m_j    over the rows j of a round
+//     M <- a^w M + sum_j m_j,             T <- a^w T + w
 //     p_i ∝ ((A_i + M / T) / (B_i + M / T))^-power
 //
-// with l_ij the loss of expert i in row j, m_j the loss of the plain mean of the experts awake, and k_ij the
-// confidence. Losses are not normalised: a large item, and a time of large losses, count as much as they do in
-// the total loss, and the weights do not depend on the unit. M / T is a one-round prior at the mean's loss: an
-// expert starts with the weight of the plain mean, and moves away from it slowly. An expert that forecasts easy
-// rows only is compared with the mean in these.
+// with l_ij the loss of expert i in row j, m_j the loss of the plain mean of the experts awake, k_ij the
+// confidence, and w the share of a usual round that the round is (`usual_rows.hpp`). Losses are not normalised:
+// a large item, and a time of large losses, count as much as they do in the total loss, and the weights do not
+// depend on the unit. M / T is a one-round prior at the mean's loss: an expert starts with the weight of the
+// plain mean, and moves away from it slowly. An expert that forecasts easy rows only is compared with the mean
+// in these.
 #pragma once
 
 #include "hedger.hpp"
 #include "mixture.hpp"
+#include "usual_rows.hpp"
 
 namespace normalhedge::mixtures {
 
@@ -50,21 +52,22 @@ public:
     // with the numbers of its classes `mean_step` apart.
     template <class Mean>
     void learn(const Recipe& recipe, const Columns& now, const Rows& rows, const Mean& mean,
-               size_t mean_step) const {
+               size_t mean_step, const Portion& portion) const {
         const size_t n = rows.n;
         Scratch room(2 * n);
         double* rated = room.data();
         double* losses = rated + n;
         double* own = now.row(0);
         double* usual = now.row(1);
+        const double keep = portion.keep(keep_);
         double round = 0.0;
         bool first = true;
         for (size_t j = 0; j < rows.count; ++j) {
             if (!rows.known(j) || rate_row(rows, j, rated).count == 0)
                 continue;
             if (first) {
-                for (size_t i = 0; i < n; ++i) own[i] *= keep_;
-                for (size_t i = 0; i < n; ++i) usual[i] *= keep_;
+                for (size_t i = 0; i < n; ++i) own[i] *= keep;
+                for (size_t i = 0; i < n; ++i) usual[i] *= keep;
                 first = false;
             }
             const Quantiles at = recipe.quantiles_of(rows.items[j]);
@@ -80,8 +83,8 @@ public:
             }
         }
         if (first) return;
-        now.totals[0] = keep_ * now.totals[0] + round;
-        now.totals[1] = keep_ * now.totals[1] + 1.0;
+        now.totals[0] = keep * now.totals[0] + round;
+        now.totals[1] = keep * now.totals[1] + portion.share;
         weigh(now);
     }
 

@@ -38,6 +38,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "three items, late, newcomers": {"items": 3, "lag": 4, "late": 1},
     "items that begin later": {"items": 3, "begins": (0, 20, 60)},
     "items that begin later, late": {"items": 3, "begins": (0, 20, 60), "lag": 5},
+    "ragged items": {"items": 3, "rhythms": (1, 3, 4)},
+    "ragged items, late": {"items": 3, "rhythms": (1, 2, 5), "lag": 3},
+    "items that never meet": {"items": 3, "rhythms": (-1, -1, -1)},
     "two items, confidences": {"items": 2, "unsure": True, "wild": 0.1},
 }
 
@@ -52,6 +55,7 @@ def compare_with_oracle(
     lag: int = 0,
     late: int = 0,
     begins: tuple[int, ...] = (0, 0, 0),
+    rhythms: tuple[int, ...] = (1, 1, 1),
     unsure: bool = False,
     memory: float = 100.0,
     guard: bool = True,
@@ -70,7 +74,8 @@ def compare_with_oracle(
         if t == 50 and late:
             oracle.join(late)
         who = names if t >= 50 else names[: n - late]
-        now = [i for i in range(items) if t >= begins[i]]
+        now = [i for i in range(items) if t >= begins[i] and t % rhythms[i] == 0]
+        now = [t % items] if rhythms[0] < 0 else now
         rows = forecasts[t, now, : len(who)]
         told = {"e0": 0.3, "e1": 0.0} if unsure and t % 4 == 1 else None
         rated = None if told is None else np.array([0.3, 0.0, *np.ones(n - 2)])

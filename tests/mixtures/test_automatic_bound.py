@@ -69,7 +69,7 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
             ticket, kept, outcomes = open_rounds.popleft()
             told = float(outcomes[0]) if single else dict(zip(keys, outcomes.tolist(), strict=True))
             mixture.update(ticket, told)
-            behind.add(kept.values, outcomes)
+            behind.add(kept.values, outcomes, several=not single)
             regrets = behind.losses if single else behind.regrets
             assert np.max(regrets) <= mixture.bound().regret + 1e-9
     levels = levels_of(mixture.live)

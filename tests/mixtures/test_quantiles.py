@@ -33,6 +33,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "three items": {"items": 3},
     "three items, many levels, late, newcomers": {"items": 3, "levels": MANY, "lag": 4, "late": 1},
     "items that begin later": {"items": 3, "begins": (0, 15, 40), "lag": 3},
+    "ragged items": {"items": 3, "rhythms": (1, 2, 3), "lag": 2},
 }
 
 
@@ -45,6 +46,7 @@ def compare_with_oracle(
     lag: int = 0,
     late: int = 0,
     begins: tuple[int, ...] = (0, 0, 0),
+    rhythms: tuple[int, ...] = (1, 1, 1),
 ) -> None:
     """Play a game with sleepers; all that is said must be what the oracle says."""
     forecasts, y = forecasters(70, seed, levels, items=items, n=n)
@@ -59,7 +61,7 @@ def compare_with_oracle(
         if t == 35 and late:
             oracle.join(late)
         who = names if t >= 35 else names[: n - late]
-        now = [i for i in range(items) if t >= begins[i]]
+        now = [i for i in range(items) if t >= begins[i] and t % rhythms[i] == 0]
         rows = forecasts[t, now, :, : len(who)]
         made = mixture.predict(said_by(who, rows, now, alone=items == 1))
         slow = oracle.predict(now, rows)

@@ -21,7 +21,14 @@ from normalhedge.tables._playing import infinite_forecasts, play_table, result_t
 from normalhedge.tables._reruns import describe, remember, same_table
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
-from normalhedge.tables._settings import check_lag, check_loss, pool_mixture, tune_options
+from normalhedge.tables._settings import (
+    check_lag,
+    check_loss,
+    describe_pooling,
+    in_step,
+    pool_mixture,
+    tune_options,
+)
 from normalhedge.tables.frames import (
     Columns,
     WholeTable,
@@ -195,9 +202,10 @@ def blend(
     pooled
         Whether all series of one time make one round, with common weights; otherwise each series
         has its own weights. A round is learned from once, with the outcomes that are known then.
-        By default, a single rule has weights for each series. ``"auto"`` hedges over both, provided
-        that the series have most of their times in common. The times of the whole table decide
-        this: set ``pooled`` to decide it yourself.
+        By default, a single rule has weights for each series. ``"auto"`` hedges over both; series
+        need not have their times in common, and a time with few of them counts for less. With a
+        lag, series with few times in common have weights of their own alone: set ``pooled`` to
+        decide it yourself. The notes of the result say what was done.
     cutoff
         The column of times at which forecasts were made, if ``time`` is the time they are for. An
         outcome is known to forecasts made at its time or later. Each step ahead of a time is a
@@ -270,7 +278,7 @@ def blend(
     panel = read_panel(table, columns)
     if spec.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
-    mixture = pool_mixture(mixture, columns, panel, pooled, continued, settings)
+    mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
@@ -278,7 +286,8 @@ def blend(
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
-    ahead = rows_ahead(panel)
+    ahead, series = rows_ahead(panel), len(set(panel.series_names))
+    together = in_step(panel.series, panel.times)
     with mixture.transaction() as state:
         session = TableSession.of(state)
         same = same_table(session, panel, lag)
@@ -293,6 +302,7 @@ def blend(
         intervals = play_intervals(session, rounds)
         store_pending(session, rounds, None if intervals is None else intervals.tokens)
         remember(session, record)
+    pooling = describe_pooling(mixture, columns, series, lag, pooled=pooled, together=together)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
     layout = quantile_table or columns
     result = result_table(index, rounds, sums, mixture.names, layout, intervals)
@@ -302,7 +312,14 @@ def blend(
     return Blend(
         back(result),
         mixture,
-        [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
+        [
+            *columns.notes,
+            *pooling,
+            *repeated,
+            *rounds.notes,
+            *ahead,
+            *infinite_forecasts(sums.totals),
+        ],
         sums.starts,
         _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,

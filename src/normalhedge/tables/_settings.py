@@ -8,7 +8,13 @@ import numpy as np
 from normalhedge.boundary import inputs
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.losses import Loss, crps
-from normalhedge.mixtures.rules import Automatic, hedger_of, is_automatic, with_memory
+from normalhedge.mixtures.rules import (
+    Automatic,
+    hedger_of,
+    is_automatic,
+    levels_of,
+    with_memory,
+)
 from normalhedge.tables._rounds import NEVER
 from normalhedge.tables.frames import Columns, Panel, as_tuple, count_experts
 from normalhedge.tables.quantiles import QuantileTable
@@ -71,14 +77,15 @@ def pool_mixture(
     mixture: Mixture,
     columns: Columns,
     panel: Panel,
+    lag: int,
     pooled: bool | None,  # noqa: FBT001
     continued: bool,  # noqa: FBT001
     options: Mapping[str, Any],
 ) -> Mixture:
     """Return the mixture with all series of one time in one round, or with a game for each series.
 
-    An automatic mixture has both if the series are in step: otherwise a lag would be another time
-    for each series.
+    An automatic mixture has both. But where series have few times in common, a lag would be another
+    time for each series than for the table: then each series has a game of its own.
     """
     shared = not columns.by and columns.cutoff is None
     if not shared and pooled is not None:
@@ -86,7 +93,7 @@ def pool_mixture(
     elif not shared and continued:
         shared = mixture.settings.shared
     elif not shared and isinstance(mixture.settings.hedger, Automatic):
-        shared = _in_step(panel.series, panel.times)
+        shared = lag == 0 or in_step(panel.series, panel.times)
     if mixture.settings.shared == shared:
         return mixture
     if continued:
@@ -94,7 +101,42 @@ def pool_mixture(
     return Mixture(shared=shared, **options)
 
 
-def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
+def describe_pooling(
+    mixture: Mixture,
+    columns: Columns,
+    series: int,
+    lag: int,
+    *,
+    pooled: bool | None,
+    together: bool,
+) -> list[str]:
+    """Return a note on whether the series of a table share their weights.
+
+    ``together``: whether they have most of their times in common.
+    """
+    if series < 2 or pooled is False or not isinstance(mixture.settings.hedger, Automatic):
+        return []
+    if not mixture.settings.shared:
+        return [
+            f"{series:,} series with few times in common, each with weights of its own alone: a "
+            f"lag of {lag} is another time for each; pooled=True counts it in the times of all"
+        ] * (lag > 0 and not together)
+    choice = levels_of(mixture.live).choice[0]
+    common = 100.0 * choice[0] / choice.sum() if choice.sum() > 0.0 else 75.0
+    text = (
+        f"{series:,} series pooled: in the end the blend follows the meta level of all series by "
+        f"{common:.0f} %, and the meta level of each by {100.0 - common:.0f} %"
+    )
+    if columns.cutoff is not None or together:
+        return [text]
+    return [
+        text,
+        "the series have few times in common: an outcome counts from the next time of the table "
+        "on, of whichever series; if it is known later, name a cutoff or say pooled=False",
+    ]
+
+
+def in_step(series: np.ndarray, times: np.ndarray) -> bool:
     """Tell whether series have most of the times between their first and their last."""
     count = np.bincount(series)
     first, last = np.full(len(count), times.max()), np.zeros(len(count), dtype=times.dtype)

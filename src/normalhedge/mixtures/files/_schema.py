@@ -3,6 +3,7 @@
 Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
 had no checksum, version 3 no regrets in units of the loss and no delays. Before version 6 the
 default had no corrections, except in version 5, of which there was no release: files go on without.
+It had no usual number of rows of a round either, which is then the mean of the past rounds.
 All versions are read: an entry that a version does not have keeps its value in a new mixture,
 unless it can be computed.
 """
@@ -28,6 +29,8 @@ from normalhedge.mixtures.state import (
     LIMITS,
     OPTIONS,
     REGRET,
+    SETTLED,
+    STEPS,
     MixtureSettings,
     MixtureState,
     check_cells,
@@ -261,6 +264,8 @@ def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -
         low, high = -1e100, 1e100
         if automatic:
             shape = (shape[0], shape[1] - part_of(state.live, "insurance").shape[1])
+    if name == "commons" and automatic and content["version"] < 6:
+        shape = (shape[0], shape[1] - part_of(state.live, "usual_rows").shape[1])
     return check_floats(name, value, shape, low, high)
 
 
@@ -273,6 +278,8 @@ def _assign(state: MixtureState, arrays: dict[str, np.ndarray], version: int) ->
     if version < 4 and isinstance(hedger, Automatic):
         live.assign(live.version, {"ranges": arrays["ranges"]})  # the losses depend on them
         arrays["totals"] = hedger.with_losses(state.settings.loss, live, arrays["totals"])
+    if version < 6 and isinstance(hedger, Automatic):
+        arrays["totals"] = np.hstack([arrays["totals"], _usual_rows(state, arrays["total_sums"])])
     live.assign(live.version, arrays)
     if state.names:
         live.weigh()
@@ -288,6 +295,14 @@ def _assign(state: MixtureState, arrays: dict[str, np.ndarray], version: int) ->
             raise ValueError(f"its weights are not the ones {hedger!r} computes from its ledgers")
     if version < 4 and not isinstance(hedger, Automatic):
         _estimate_loss_regrets(state)
+
+
+def _usual_rows(state: MixtureState, sums: np.ndarray) -> np.ndarray:
+    """Return the usual number of rows of the rounds so far, for the totals of each game."""
+    usual = np.zeros_like(part_of(state.live, "usual_rows"))
+    rounds, rows = min(float(sums[STEPS]), 100.0), sums[SETTLED] / max(sums[STEPS], 1.0)
+    usual[:1] = rounds * np.array([rows**2, rows, 1.0])
+    return usual
 
 
 def _estimate_loss_regrets(state: MixtureState) -> None:

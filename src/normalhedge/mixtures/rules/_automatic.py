@@ -72,7 +72,8 @@ class Automatic:
     its last error. ``src/core/corrections.hpp`` has all of it.
 
     If several items share a mixture, every way has two sets of weights, one for all items together
-    and one for each item alone; and so have the meta level and the corrections.
+    and one for each item alone; and so have the meta level and the corrections. In what items
+    learn together, a round with fewer rows than usual counts as a part of a round.
 
     Notes
     -----

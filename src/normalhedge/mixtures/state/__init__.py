@@ -64,6 +64,7 @@ from normalhedge.mixtures.state.sum_rows import (
     EXPERT_SUMS as EXPERT_SUMS,
     LAST as LAST,
     REGRET as REGRET,
+    SETTLED as SETTLED,
     STEPS as STEPS,
     TOTAL_SUMS as TOTAL_SUMS,
     WILD as WILD,
