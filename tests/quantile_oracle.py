@@ -14,12 +14,13 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
 from normalhedge.mixtures.rules._automatic import Automatic
-from normalhedge.mixtures.rules._components import RelativeLoss
+from normalhedge.mixtures.rules._components import ALONE, CAUTION, RelativeLoss
 from tests.automatic_oracle import (
     Guard,
     Insurance,
     Judge,
     Level,
+    LossOf,
     Packaged,
     Portion,
     Range,
@@ -30,6 +31,7 @@ from tests.automatic_oracle import (
 )
 from tests.family_oracles import normal
 from tests.gains_oracle import Settled
+from tests.quantile_corrections_oracle import Game as Corrections, Track, rises_of, say
 
 
 def pinball(x: float, y: float, level: float) -> float:
@@ -113,6 +115,21 @@ class Strand:
         )
 
 
+class CautiousLevel(Level):
+    """A level that waits for evidence of several rounds."""
+
+    caution = 1.0
+
+    @property
+    def weights(self) -> Floats:
+        u = self.caution * (self.unit or 1.0)
+
+        def phi(R: Floats) -> Floats:
+            return np.exp(np.maximum(R, 0.0) ** 2 / (2.0 * (self.V + u**2)))
+
+        return normal(self.prior * (phi(self.R + u) - phi(self.R - u)))
+
+
 class Game:
     """The strands of each component, and the level above them."""
 
@@ -124,7 +141,9 @@ class Game:
             ]
             for one in oracle.hedged
         ]
-        self.above = Level(oracle.priors[:ways], oracle.loss, oracle.alpha)
+        self.above = CautiousLevel(oracle.priors[:ways], oracle.loss, oracle.alpha)
+        self.above.caution = oracle.caution
+        self.corrections = Corrections(oracle.levels)
 
 
 class Item:
@@ -137,6 +156,7 @@ class Item:
             [[Range() for _ in range(one.knots)] for one in oracle.hedged] for _ in range(2)
         ]
         self.common, self.own, self.choice = Usual(), Usual(), Usual()
+        self.track = Track()
 
 
 class QuantileRound(NamedTuple):
@@ -151,19 +171,24 @@ class QuantileRound(NamedTuple):
 class QuantileOracle:
     """The automatic mixture of quantiles."""
 
-    def __init__(self, n: int, levels: Sequence[float]) -> None:
-        self.n, self.levels, self.alpha = n, np.array(levels), 0.01
+    def __init__(self, n: int, levels: Sequence[float], *, inside: bool = False) -> None:
+        self.n, self.levels, self.alpha, self.inside = n, np.array(levels), 0.01, inside
+        self.caution, alone = (1.0, 1.0) if inside else (CAUTION, ALONE)
+        self.first = 4 if inside else 7  # the place of the first way
         shares = np.full(len(levels), 1.0 / len(levels))
-        self.loss = lambda x, y: quantile_loss(x, y, self.levels, shares)
-        parts = Automatic().components(crps(levels))
+        self.loss: LossOf = lambda x, y: quantile_loss(x, y, self.levels, shares)
+        parts = Automatic(inside=inside).components(crps(levels))
         self.plain = [one for one in parts if one.hedger is None]
         self.hedged = [one for one in parts if one.hedger is not None]
-        self.mean = 4 + [one.combine for one in self.plain].index("mean")
-        self.priors = np.array([one.prior for one in (*parts, *self.hedged)])
+        self.mean = self.first + [one.combine for one in self.plain].index("mean")
+        separate = [alone * one.prior for one in self.hedged]
+        self.priors = np.array([*(one.prior for one in parts), *separate])
         self.ways = len(parts)
         self.shared = Game(self, self.ways)
         self.choice = Level(np.array([0.75, 0.25]), self.loss, self.alpha)
-        self.insurance = Insurance(self.priors, self.loss)
+        more = 0 if inside else 2
+        shared, own = np.full(1 + more if more else 0, 0.05), np.full(more, 0.05)
+        self.insurance = Insurance(np.concatenate([shared, self.priors, own]), self.loss)
         self.items: dict[int, Item] = {}
         self.usual_rows = UsualRows()
         self.rounds = 0
@@ -185,7 +210,8 @@ class QuantileOracle:
             for one in self.items.values():
                 one.game = one.game or Game(self, len(self.priors))
         rows = np.sort(rows, axis=1)  # NaN is for a whole column here
-        values = np.full((len(items), 4 + len(self.priors), len(self.levels)), np.nan)
+        count = 3 + len(self.insurance.prior)
+        values = np.full((len(items), count, len(self.levels)), np.nan)
         for item, row, said in zip(items, rows, values, strict=True):
             awake = np.where(np.isnan(row[0]), 0.0, 1.0)
             if awake.any():
@@ -209,18 +235,26 @@ class QuantileOracle:
         near = [1e-13 * float(np.nanmax(np.abs(x))) for x in row]
         for c, close in enumerate(near):
             table[:, c] = alike(table[:, c].tolist(), close)
-        said[4 : 4 + len(table)] = table
+        base = self.first - 3 if not self.inside else 3
+        said[self.first : self.first + len(table)] = table
         if item.game is None:
-            said[3] = self.shared.above.weights @ table
+            said[base] = self.shared.above.weights @ table
         else:
             said[1], said[2] = (game.above.weights @ table for game in (self.shared, item.game))
             for c, close in enumerate(near):
                 said[1:3, c] = alike(said[1:3, c].tolist(), close)
-            said[3] = self.choice.weights @ said[1:3]
+            said[base] = self.choice.weights @ said[1:3]
         for c, close in enumerate(near):
-            same = (way for way in table[:, c] if abs(way - said[3, c]) <= close)
-            said[3, c] = next(same, said[3, c])
-        said[0] = np.sort(self.insurance.weights(len(table)) @ said[3 : 4 + len(table)])
+            same = (way for way in table[:, c] if abs(way - said[base, c]) <= close)
+            said[base, c] = next(same, said[base, c])
+        if not self.inside:
+            games = [game.corrections for game in (self.shared, item.game) if game]
+            found, said[3] = say(games, item.track, item.guard, row, said[base])
+            said[5:7] = found[:2]
+            if len(found) > 2:
+                said[-2:] = found[2:]
+        insured = said[3:][: len(said) if item.game else self.first - 3 + len(table)]
+        said[0] = np.sort(self.insurance.weights(len(insured) - 1) @ insured)
 
     def update(self, made: QuantileRound, outcomes: Floats) -> None:
         """Learn from the outcomes that are not NaN."""
@@ -242,9 +276,9 @@ class QuantileOracle:
             portion = Portion()
         late = (self.rounds - made.number - 1) * portion.mean_share
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():
-            self._learn(
-                self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late, portion
-            )
+            base = values[:, 3 if self.inside else 4]
+            self._learn(self.shared, self.ways, items, heard, values, base, outcomes, late, portion)
+            self._correct(items, values, outcomes, late, portion, alone=False)
             self.insurance.settle(values, outcomes, items, late, portion, alone=True)  # type: ignore[arg-type]
             return
         ways = len(self.priors)
@@ -257,8 +291,44 @@ class QuantileOracle:
                 )  # fmt: skip
         self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late, portion)
         usual = [item.choice for item in items]
-        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late, portion)
+        base = values[:, 3 if self.inside else 4]
+        self.choice.settle(values[:, 1:3], base, outcomes, usual, late, portion)
+        self._correct(items, values, outcomes, late, portion, alone=True)
         self.insurance.settle(values, outcomes, items, late, portion)  # type: ignore[arg-type]
+
+    def _correct(
+        self,
+        items: list[Item],
+        values: Floats,
+        outcomes: Floats,
+        late: float,
+        portion: Portion,
+        *,
+        alone: bool,
+    ) -> None:
+        """Let the corrections, and the choice between them, learn."""
+        if self.inside:
+            return
+        shared, rises = self.shared.corrections, list[Floats]()
+        slopes = list[tuple[float, float, Floats]]()
+        for item, said, outcome in zip(items, values, outcomes, strict=True):
+            y = float(outcome)
+            if math.isnan(y) or np.isnan(said[0, 0]):
+                continue
+            own = item.game.corrections if alone and item.game else None
+            table = np.concatenate([said[4:7], said[-2:]]) if own else said[4:7]
+            rise = rises_of(item.track, said[3], table, y, self.levels)
+            rises += [] if rise is None else [rise]
+            item.track.see(self.loss(said[4], y))
+            slopes.append(shared.slopes(said[4], item.track.unit, y))
+            if own:
+                own.follow([own.slopes(said[4], item.track.unit, y)], late)
+                if rise is not None:
+                    own.judge(rise, late)
+        if slopes:
+            shared.follow(slopes, late, portion.share)
+        if rises:
+            shared.judge(portion.share * np.mean(rises, axis=0), late)
 
     def _learn(
         self,
@@ -274,7 +344,7 @@ class QuantileOracle:
     ) -> None:
         """Let the strands of a game, and the level above them, learn."""
         alone = game is not self.shared
-        first = 4 + len(self.plain) + (len(self.hedged) if alone else 0)
+        first = self.first + len(self.plain) + (len(self.hedged) if alone else 0)
         for c, strands in enumerate(game.components):
             for k, strand in enumerate(strands):
                 rows = [
@@ -288,7 +358,9 @@ class QuantileOracle:
                 else:
                     strand.judge.settle(strand.hedger, rows, portion)
         usual = [item.own if alone else item.common for item in items]
-        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late, portion)
+        game.above.settle(
+            values[:, self.first : self.first + ways], own, outcomes, usual, late, portion
+        )
 
     @staticmethod
     def _learn_relative(strand: Strand, rows: list[Settled], means: Floats, share: float) -> None:

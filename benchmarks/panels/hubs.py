@@ -89,9 +89,13 @@ class QuantilePanel(NamedTuple):
         return QuantilePanel(self.levels, self.experts, *(part[rows] for part in parts))
 
 
-def flusight_quantiles(horizon: int) -> QuantilePanel:
-    """Return the teams' quantiles of hospital admissions in 53 places, season 2023-24."""
-    data, columns = _flusight_season(horizon)
+SEASONS = {"2022-23": range(1, 5), "2023-24": range(4)}
+"""The seasons of FluSight with quantiles, and their horizons."""
+
+
+def flusight_quantiles(horizon: int, season: str = "2023-24") -> QuantilePanel:
+    """Return the teams' quantiles of hospital admissions in 53 places, or 54 in 2022-23."""
+    data, columns = _flusight_season(horizon, season)
     teams = data[~data["model"].str.startswith("FluSight-")]
     names, who = np.unique(teams["model"].to_numpy(str), return_inverse=True)
     rows = _flusight_rows(data)
@@ -108,9 +112,9 @@ def flusight_quantiles(horizon: int) -> QuantilePanel:
     )
 
 
-def flusight_ensembles(horizon: int) -> dict[str, Floats]:
+def flusight_ensembles(horizon: int, season: str = "2023-24") -> dict[str, Floats]:
     """Return the quantiles of the hub's own models, in the rows of `flusight_quantiles`."""
-    data, columns = _flusight_season(horizon)
+    data, columns = _flusight_season(horizon, season)
     rows = _flusight_rows(data)
     theirs = data[data["model"].str.startswith("FluSight-")]
     return {
@@ -119,9 +123,9 @@ def flusight_ensembles(horizon: int) -> dict[str, Floats]:
     }
 
 
-def _flusight_season(horizon: int) -> tuple[pd.DataFrame, list[str]]:
+def _flusight_season(horizon: int, season: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the forecasts of one horizon, and the columns of quantiles."""
-    data = pd.read_parquet(DATA / "flusight_quantiles_2023_24.parquet")
+    data = pd.read_parquet(DATA / f"flusight_quantiles_{season.replace('-', '_')}.parquet")
     data = data[data["horizon"] == horizon]
     data = data.astype({"model": str, "location": str})
     return data, [name for name in data.columns if name.startswith("q0")]
@@ -131,6 +135,36 @@ def _flusight_rows(data: pd.DataFrame) -> pd.MultiIndex:
     """Return the dates and places that teams forecast."""
     teams = data[~data["model"].str.startswith("FluSight-")]
     return pd.MultiIndex.from_frame(teams[FLUSIGHT_KEYS].drop_duplicates()).sort_values()
+
+
+def residual_quantiles(
+    panel: pd.DataFrame,
+    levels: tuple[float, ...] = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975),
+    *,
+    horizon: int,
+    width: float = 1.0,
+) -> QuantilePanel:
+    """Return quantiles of point forecasts, made of the last 80 known errors of each model.
+
+    The errors of each model are centred at their median, and count ``width`` times.
+    """
+    fixed = {"series", "time", "cutoff", "y"}
+    names = tuple(name for name in panel.columns if name not in fixed)
+    parts = []
+    for series, rows in panel.groupby("series", sort=True, observed=True):
+        ordered = rows.sort_values("time")
+        x, y = ordered[list(names)].to_numpy(float), ordered["y"].to_numpy(float)
+        said = np.full((len(y), len(levels), len(names)), np.nan)
+        for t in range(20 + horizon, len(y)):
+            errors = (y[:, np.newaxis] - x)[: t - horizon + 1][-80:]
+            for i, known in enumerate(errors.T):
+                past = known[~np.isnan(known)]
+                if len(past) >= 15:
+                    said[t, :, i] = x[t, i] + width * np.quantile(past - np.median(past), levels)
+        made = np.flatnonzero(~np.isnan(said[:, 0]).all(axis=1) & ~np.isnan(y))
+        where = np.full(len(made), str(series))
+        parts.append((said[made], y[made], where, made, made + horizon))
+    return QuantilePanel(levels, names, *map(np.concatenate, zip(*parts, strict=True)))
 
 
 def deaths_as_quantiles(horizon: int) -> QuantilePanel:

@@ -27,7 +27,8 @@
 // knot of its weights over the quantile levels (`quantiles.hpp`); the others have one. The forecast of a
 // component is sorted, and so is the blend: the loss of a row is convex in the quantiles and sorting never
 // raises it, so that the insurance holds as it does for numbers. The guard clips each quantile level by itself,
-// with the errors of the quantile level nearest to 1/2.
+// with the errors of the quantile level nearest to 1/2. Corrections of quantiles (`quantile_corrections.hpp`) take the
+// places of the corrections of numbers; there are none of contexts.
 //
 // The memory lies in the arrays of the mixture. For each expert in each game: the weights and the ledger of
 // every hedged component, one after the other. For each game: their totals and the ranges of their pooled gains,
@@ -43,6 +44,7 @@
 #include "guard.hpp"
 #include "insurance.hpp"
 #include "meta_level.hpp"
+#include "quantile_corrections.hpp"
 #include "relative.hpp"
 #include "usual_rows.hpp"
 
@@ -68,7 +70,7 @@ struct Strand {
 // The layout of the memory of an item. The usual difference of a meta level takes two numbers, a sum and a count.
 struct ItemLayout {
     size_t strands;
-    bool corrects;
+    size_t track_size;  // 0 without corrections
 
     static constexpr size_t guard = 0;  // see `Seen`
     static constexpr size_t ranges = sizeof(Seen) / sizeof(double);  // of the strands, shared and of the item alone
@@ -77,8 +79,15 @@ struct ItemLayout {
     size_t usual_choice() const { return usual_alone() + 2; }
     size_t largest_difference() const { return usual_choice() + 2; }
     size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
-    size_t track() const { return forecast() + 1; }  // see `Track`
-    size_t size() const { return track() + (corrects ? sizeof(Track) / sizeof(double) : 0); }
+    size_t track() const { return forecast() + 1; }  // see `Track` and `QuantileTrack`
+    size_t size() const { return track() + track_size; }
+};
+
+// How the default begins and corrects where forecasts are quantiles; without it, as for numbers.
+struct QuantileStart {
+    double alone = 1.0;    // the prior of a component of an item alone, as a share of the shared component's
+    double caution = 1.0;  // of the meta levels
+    bool corrects = false;
 };
 
 // A named part of the totals of a game, or of the numbers of an item.
@@ -93,13 +102,17 @@ class Automatic final : public Hedger {
 public:
     // The plain components come first.
     // `target` limits the errors that corrections learn from, in units of the usual error; 0 for no corrections.
-    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target)
+    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target,
+              const QuantileStart& start)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
           alpha_(alpha),
           trust_(trust),
-          corrector_(target, components_[0].recipe) {
+          start_(start),
+          middle_(middle_level(components_[0].recipe.levels)),
+          corrector_(target, components_[0].recipe),
+          quantile_corrector_(start.corrects, components_[0].recipe, middle_) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -112,9 +125,6 @@ public:
             rows_ += component.knots * (1 + component.hedger->rows());
             totals_ += component.knots * (component.hedger->totals() + 2);
         }
-        const std::vector<double>& levels = components_[0].recipe.levels;
-        for (size_t c = 0; c < levels.size(); ++c)
-            if (std::fabs(levels[c] - 0.5) < std::fabs(levels[middle_] - 0.5)) middle_ = c;
         for (size_t c = 0; c < plain_; ++c)
             if (components_[c].recipe.way == Way::mean) mean_ = c;
         for (size_t c = 0; c < plain_; ++c)
@@ -123,26 +133,32 @@ public:
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
         choice_total_ = totals_;
-        totals_ += corrects() ? Corrector::size : 0;
+        const size_t alone = first_way() + most();
+        const Places places{followed,          base(), first_way() + median_, followed + 2,
+                            followed + 2 + correction_count, alone,  alone + correction_count};
+        if (corrector_.on()) {
+            totals_ += Corrector::size;
+            corrector_.place(places, choice_total_);
+        }
+        if (quantile_corrector_.on()) {
+            totals_ += quantile_corrector_.size();
+            quantile_corrector_.place(places, choice_total_);
+        }
         usual_total_ = totals_;
         totals_ += sizeof(UsualRows) / sizeof(double);
-        if (!corrects()) return;
-        const size_t alone = first_way() + most();
-        corrector_.place({followed, base(), first_way() + median_, followed + 2, followed + 2 + correction_count, alone,
-                          alone + correction_count},
-                         choice_total_);
     }
     Automatic(const Automatic&) = delete;  // the corrector refers to a component
     Automatic& operator=(const Automatic&) = delete;
 
-    bool corrects() const { return corrector_.on(); }
+    bool corrects() const { return corrector_.on() || quantile_corrector_.on(); }
+    bool solves() const { return corrector_.on(); }  // whether corrections have equations
 
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
 
     // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
-    size_t value_count() const { return 1 + first_way() + most() + (corrects() ? correction_count + 2 : 0); }
+    size_t value_count() const { return 1 + first_way() + most() + alone_corrections() + (solves() ? 2 : 0); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -173,11 +189,12 @@ public:
             {"insured_clocks", false, insured + 2 * count, count},
             {"insured_losses", false, insured + 3 * count, count},
             {"insured_excess", false, insured + 4 * count, 1},
-            {"corrections", false, choice_total_, corrects() ? Members::most : 0},
-            {"contexts", false, choice_total_ + Choice::size + 3, corrects() ? size_t{2} : 0},
-            {"steady", false, choice_total_ + Corrector::size - 3, corrects() ? size_t{3} : 0},
+            {"corrections", false, choice_total_,
+              solves() ? Members::most : corrects() ? QuantileMembers::most : 0},
+            {"contexts", false, choice_total_ + Choice<Members>::size + 3, solves() ? size_t{2} : 0},
+            {"steady", false, choice_total_ + Corrector::size - 3, solves() ? size_t{3} : 0},
             {"usual_rows", false, usual_total_, sizeof(UsualRows) / sizeof(double)},
-            {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, corrects() ? size_t{1} : 0},
+            {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, solves() ? size_t{1} : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
             {"largest_difference", true, item.largest_difference(), 1},
         };
@@ -202,7 +219,7 @@ public:
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
         weigh_insurance(game);
-        if (corrects()) corrector_.weigh(game, true);
+        weigh_corrections(game);
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -222,7 +239,7 @@ public:
         double* tamed = rated + 10 * n;
         Scratch above(2 * most() + most_insured());
         const Game shared = game_of(0);
-        if (corrects()) corrector_.note_contexts(shared, several, rows);
+        if (solves()) corrector_.note_contexts(shared, several, rows);
         fill(seen, n, 0.0);
         for (size_t j = 0; j < rows.count; ++j) {
             const Awake awake = rate_experts(rows.row(j), rows.confidence, rated);
@@ -246,8 +263,12 @@ public:
             if (several) make_alike(forecasts, rated, 0, 2, say);
             say_base(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
-            if (corrects())
-                corrector_.say(shared, alone, several, forecasts, rated, track_of(items, rows.items[j]),
+            if (quantile_corrector_.on())
+                quantile_corrector_.say(shared, alone, several, forecasts, rated,
+                                        track_of<QuantileTrack>(items, rows.items[j]), seen_of(items, rows.items[j]),
+                                        {say.data, say.step, say.classes});
+            if (solves())
+                corrector_.say(shared, alone, several, forecasts, rated, track_of<Track>(items, rows.items[j]),
                                seen_of(items, rows.items[j]), rows.cells ? rows.cells + j * most_contexts : nullptr,
                                cells, say.data);
             say_blend(levels, say, rows.value(j));
@@ -277,15 +298,20 @@ public:
         const Portion portion = several ? seen : Portion{};
         const double late = portion.mean_share * rounds_late;
         const auto correct = [&](bool both) {
-            const auto track = [&](std::int32_t item) -> Track& { return track_of(items, item); };
-            if (corrects()) corrector_.learn(shared, game_of, both, sane, late, portion, track, cells);
+            const auto track = [&](std::int32_t item) -> Track& { return track_of<Track>(items, item); };
+            const auto quantile_track = [&](std::int32_t item) -> QuantileTrack& {
+                return track_of<QuantileTrack>(items, item);
+            };
+            if (solves()) corrector_.learn(shared, game_of, both, sane, late, portion, track, cells);
+            if (quantile_corrector_.on())
+                quantile_corrector_.learn(shared, game_of, both, sane, late, portion, quantile_track);
         };
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, portion, items, components_.size());
             correct(false);
             insure(shared, sane, late, portion, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
-            if (several && corrects()) corrector_.weigh(shared, true);
+            if (several) weigh_corrections(shared);
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -332,7 +358,12 @@ private:
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
     size_t base() const { return corrects() ? followed + 1 : followed; }
-    size_t between() const { return corrects() ? 1 + correction_count + most_contexts : 0; }  // followed and the ways
+    size_t alone_corrections() const {
+        return solves() ? correction_count : corrects() ? quantile_correction_count : 0;
+    }
+    size_t between() const {  // followed and the ways
+        return corrects() ? 1 + alone_corrections() + (solves() ? most_contexts : 0) : 0;
+    }
     size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
@@ -395,15 +426,26 @@ private:
 
     // How many forecasts the insurance weighs, where there are so many ways; and at most.
     size_t insured_count(size_t ways) const {
-        return 1 + between() + ways + (corrects() && ways > components_.size() ? correction_count : 0);
+        return 1 + between() + ways + (ways > components_.size() ? alone_corrections() : 0);
     }
     size_t most_insured() const { return insured_count(most()); }
-    Track& track_of(double* items, std::int32_t item) const {
-        return *reinterpret_cast<Track*>(items + static_cast<size_t>(item) * item_size() + item_layout().track());
+    template <class AnyTrack>
+    AnyTrack& track_of(double* items, std::int32_t item) const {
+        return *reinterpret_cast<AnyTrack*>(items + static_cast<size_t>(item) * item_size() + item_layout().track());
     }
     bool of_levels() const { return components_[0].recipe.of_levels(); }
 
-    ItemLayout item_layout() const { return {strands_.size(), corrects()}; }
+    ItemLayout item_layout() const {
+        const size_t track = solves() ? sizeof(Track) : corrects() ? sizeof(QuantileTrack) : 0;
+        return {strands_.size(), track / sizeof(double)};
+    }
+
+    static size_t middle_level(const std::vector<double>& levels) {
+        size_t middle = 0;
+        for (size_t c = 0; c < levels.size(); ++c)
+            if (std::fabs(levels[c] - 0.5) < std::fabs(levels[middle] - 0.5)) middle = c;
+        return middle;
+    }
 
     void add_strands(const Component& component) {
         if (component.knots == 1) {
@@ -453,10 +495,14 @@ private:
                 insured_count(several ? most() : components_.size()), most_insured()};
     }
     double prior(size_t k) const {
-        return components_[k < components_.size() ? k : k - hedged_].prior;
+        return k < components_.size() ? components_[k].prior : start_.alone * components_[k - hedged_].prior;
     }
     void weigh_upper(const Level& level) const {
-        level.weigh([&](size_t k) { return prior(k); });
+        level.weigh([&](size_t k) { return prior(k); }, start_.caution);
+    }
+    void weigh_corrections(const Game& game) const {
+        if (solves()) corrector_.weigh(game, true);
+        if (quantile_corrector_.on()) quantile_corrector_.weigh(game, true);
     }
     // The prior of the insurance: of the meta level, of corrections, and of each component. A context that was never
     // seen has no correction.
@@ -468,7 +514,9 @@ private:
     }
     bool is_unseen(size_t k, size_t contexts) const { return k <= between() && k + most_contexts > between() + contexts; }
     static constexpr double prior_of_correction = 0.05;  // of the base, too
-    size_t contexts_of(const Game& game) const { return corrects() ? corrector_.members(game, true).contexts : 0; }
+    size_t contexts_of(const Game& game) const {
+        return solves() ? corrector_.members(game, true).contexts : most_contexts;  // without contexts, none is unseen
+    }
     void weigh_insurance(const Game& game) const {
         const size_t contexts = contexts_of(game);
         insurance(game, true).weigh([&](size_t k) { return share_insured(k, contexts); });
@@ -878,11 +926,12 @@ private:
     bool guards_;
     double alpha_;
     double trust_;
+    QuantileStart start_;
+    size_t middle_;  // the quantile level nearest to 1/2
     std::vector<size_t> first_row_;
     std::vector<size_t> first_total_;
     std::vector<size_t> first_strand_;  // of each component; the plain ones have none
     std::vector<Strand> strands_;
-    size_t middle_ = 0;  // the quantile level nearest to 1/2
     size_t mean_ = 0;    // the place of the plain mean
     size_t median_ = 0;  // the place of the plain median
     size_t plain_ = 0;
@@ -893,6 +942,7 @@ private:
     size_t choice_total_ = 0;
     size_t usual_total_ = 0;
     Corrector corrector_;
+    QuantileCorrector quantile_corrector_;
 };
 
 }  // namespace normalhedge::mixtures

@@ -19,8 +19,12 @@ inline std::string text_of(PyObject* object) {
 inline void make_automatic(Rule& rule, PyObject* tuple) {
     PyObject *parts, *way;
     double alpha, trust, target;
-    int guard;
-    if (!PyArg_ParseTuple(tuple, "OOddpd", &parts, &way, &alpha, &trust, &guard, &target)) throw PythonError();
+    int guard, corrects;
+    QuantileStart start;
+    if (!PyArg_ParseTuple(tuple, "OOddpd(ddp)", &parts, &way, &alpha, &trust, &guard, &target, &start.alone,
+                          &start.caution, &corrects))
+        throw PythonError();
+    start.corrects = corrects != 0;
     Reference list = Reference::checked(PySequence_Fast(parts, "components must be a list"));
     std::vector<Component> components;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
@@ -58,8 +62,8 @@ inline void make_automatic(Rule& rule, PyObject* tuple) {
     }
     if (components.empty() || components[0].hedger)
         raise(PyExc_ValueError, "there must be a plain component");
-    rule.automatic =
-        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0, target);
+    rule.automatic = std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0,
+                                                 target, start);
     rule.hedger = rule.automatic.get();
 }
 

@@ -31,13 +31,13 @@ public:
 
     // The size of the memory of a game: the choice; the usual number of pending rounds, and its weight; the number
     // of rounds; the numbers of contexts and of cells so far; and the losses of the steady correction.
-    static constexpr size_t size = Choice::size + 8;
+    static constexpr size_t size = Choice<Members>::size + 8;
     void place(const Places& places, size_t first_total) {
         at_ = places;
         first_ = first_total;
     }
 
-    Choice choice(const Game& game) const { return Choice(game.columns.totals + first_); }
+    Choice<Members> choice(const Game& game) const { return Choice<Members>(game.columns.totals + first_); }
     Members members(const Game& shared, bool several) const {
         return {several, static_cast<size_t>(within(memory(shared).contexts, 0.0, most_contexts))};  // of a file
     }
@@ -103,7 +103,7 @@ public:
             if (several) values[at_.alone + k] = chosen[Members::alone + k];
         }
         for (size_t s = 0; s < present.contexts; ++s) values[at_.contexts + s] = chosen[Members::of_contexts + s];
-        write_choice(shared, alone, present, weights);
+        write_choice(choice(shared), choice(alone), present, weights);
         double shift = 0.0;
         for (size_t k = 0; k < present.end(); ++k) shift += weights[k] * (chosen[k] - start);
         values[at_.followed] = start + shift;
@@ -183,9 +183,9 @@ private:
         Steady steady;
     };
     Memory& memory(const Game& game) const {
-        return *reinterpret_cast<Memory*>(game.columns.totals + first_ + Choice::size);
+        return *reinterpret_cast<Memory*>(game.columns.totals + first_ + Choice<Members>::size);
     }
-    static_assert(Choice::size + sizeof(Memory) / sizeof(double) == size, "a game has room for its memory");
+    static_assert(Choice<Members>::size + sizeof(Memory) / sizeof(double) == size, "a game has room for its memory");
 
     // Targets that were never negative stay so, unless a forecast is negative.
     static double lowest(const Forecasts& forecasts, const double* rated, const Seen& seen) {
@@ -223,15 +223,6 @@ private:
             }
             chosen[Members::of_contexts + s] = near(value, start);
         }
-    }
-
-    // Write the weights of the base and of its corrections.
-    void write_choice(const Game& shared, const Game& alone, const Members& present, double* weights) const {
-        for (size_t k = 0; k < present.end(); ++k) weights[k] = present.prior(k);
-        choice(shared).multiply(present, weights);
-        if (!present.several) return;
-        for (size_t k = 0; k < present.end(); ++k) weights[k] = 0.9 * weights[k] + 0.1 * present.prior(k);
-        choice(alone).multiply(present, weights);
     }
 
     // Count the equations of a round in the game that items share.

@@ -402,6 +402,7 @@ struct Members {
 };
 
 // The choice between the base and its corrections.
+template <class Members>
 struct Choice {
     double* evidence;  // of each member, up to a factor
     double* regrets;
@@ -455,5 +456,16 @@ private:
         return log2_e * rate * (regrets[k] - rate * squares[k]);
     }
 };
+
+// Write the weights of the base and of its corrections for an item.
+template <class Members>
+void write_choice(const Choice<Members>& shared, const Choice<Members>& alone, const Members& present,
+                  double* weights) {
+    for (size_t k = 0; k < present.end(); ++k) weights[k] = present.prior(k);
+    shared.multiply(present, weights);
+    if (!present.several) return;
+    for (size_t k = 0; k < present.end(); ++k) weights[k] = 0.9 * weights[k] + 0.1 * present.prior(k);
+    alone.multiply(present, weights);
+}
 
 }  // namespace normalhedge::mixtures

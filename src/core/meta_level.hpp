@@ -10,6 +10,8 @@
 //
 // with u the largest |r| so far, discounted. It is AdaNormalHedge with squares as its clock. R / sqrt V is a t
 // statistic: a component must be ahead by more than chance explains, the more so the smaller its prior pi.
+// Quantiles multiply u by a caution c: a component that is behind keeps weight for some c rounds, and c^2 rounds pass
+// before evidence outweighs the prior. The items of a hub err together, and a season has few rounds.
 // Delayed losses are correlated, so that they count as fewer: their squares count sqrt(1 + d) times, and the memory
 // is d + 1 times as long. Where items share a game, a round with fewer rows than usual counts as a share w of a round
 // (`usual_rows.hpp`): r_k is w times the mean, and a^w stands for a; R, V and u follow when the usual number changes.
@@ -52,9 +54,10 @@ struct Level {
         *unit = largest;
     }
 
+    // `caution` is 1 for the formula above.
     template <class Prior>
-    void weigh(const Prior& prior) const {
-        const double u = *unit > tiny ? *unit : 1.0;
+    void weigh(const Prior& prior, double caution = 1.0) const {
+        const double u = caution * (*unit > tiny ? *unit : 1.0);
         double top = 0.0;
         for (size_t k = 0; k < count; ++k) {
             const double up = larger(regrets[k] + u, 0.0);

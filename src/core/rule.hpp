@@ -85,7 +85,7 @@ struct Rule {
         shape[Axis::pair] = 2;
         shape[Axis::delay] = 4;
         shape[Axis::one] = 1;
-        if (automatic && automatic->corrects()) {
+        if (automatic && automatic->solves()) {
             shape[Axis::equations] = equation_count;
             shape[Axis::equation_rows] = equation_rows;
             shape[Axis::features] = feature_count(experts);
@@ -106,7 +106,7 @@ struct Rule {
     size_t room(size_t n, size_t rows, size_t classes) const {
         const size_t columns = automatic ? 40 + 2 * classes + rows * (classes + 1) + recipe.levels.size()
                                          : 20 + classes;
-        const size_t features = automatic && automatic->corrects() ? 2 * (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
+        const size_t features = automatic && automatic->solves() ? 2 * (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
         return columns * n + 64 * (value_count() + 8) * (1 + classes) + features;
     }
 };
@@ -193,11 +193,11 @@ public:
     void weigh(size_t g) const {
         if (state[Axis::experts] == 0) return;
         hedger(g).weigh(state.game(g).columns);
-        if (corrects()) state.stacks(g).solve();
+        if (solves()) state.stacks(g).solve();
     }
     void weigh_all() const {
         for (size_t g = 0; g < state[Axis::games]; ++g) weigh(g);
-        if (corrects()) state.cells().solve_all();
+        if (solves()) state.cells().solve_all();
     }
 
     // Call `work` with the rows of each game: all of them, or each by itself.
@@ -212,7 +212,7 @@ public:
     }
 
 private:
-    bool corrects() const { return rule.automatic && rule.automatic->corrects(); }
+    bool solves() const { return rule.automatic && rule.automatic->solves(); }
 
     // The factor of c, now or after an outcome with this delay.
     double factor(size_t g, double late) const {

@@ -25,7 +25,7 @@ def test_forecasts_come_in_many_forms() -> None:
         {"0.9": 4.0, "0.1": 1.0, ".5": 2.0}, {np.float64(0.5): 2, 0.1: 1, 0.9: 4},
     ]  # fmt: skip
     for form in forms:
-        mixture = Mixture(loss=crps(levels))
+        mixture = Mixture("auto:inside=true", loss=crps(levels))
         made = mixture.predict({"a": form, "b": None, "c": math.nan, "d": {}})
         assert made.value.tolist() == x
         mixture.update(made.ticket, 1.5)

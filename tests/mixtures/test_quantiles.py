@@ -34,6 +34,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "three items, many levels, late, newcomers": {"items": 3, "levels": MANY, "lag": 4, "late": 1},
     "items that begin later": {"items": 3, "begins": (0, 15, 40), "lag": 3},
     "ragged items": {"items": 3, "rhythms": (1, 2, 3), "lag": 2},
+    "inside": {"inside": True, "levels": MANY},
+    "inside, three items, late, newcomers": {"inside": True, "items": 3, "lag": 4, "late": 1},
 }
 
 
@@ -47,13 +49,15 @@ def compare_with_oracle(
     late: int = 0,
     begins: tuple[int, ...] = (0, 0, 0),
     rhythms: tuple[int, ...] = (1, 1, 1),
+    inside: bool = False,
 ) -> None:
     """Play a game with sleepers; all that is said must be what the oracle says."""
     forecasts, y = forecasters(70, seed, levels, items=items, n=n)
     forecasts[30:32] = np.nan
     rng = np.random.default_rng([seed, 1])
     y[rng.random(y.shape) < (0.1 if items > 1 else 0.0)] = np.nan
-    mixture, oracle = Mixture(loss=crps(levels)), QuantileOracle(n - late, levels)
+    mixture = Mixture("auto:inside=true" if inside else "auto", crps(levels))
+    oracle = QuantileOracle(n - late, levels, inside=inside)
     names = [f"e{i}" for i in range(n)]
     mixture.join(names[: n - late])
     waiting: deque[tuple[int, QuantileRound, np.ndarray]] = deque()
@@ -135,11 +139,16 @@ def test_the_crps_of_a_normal_distribution_is_the_limit() -> None:
 
 
 def play(
-    forecasts: np.ndarray, y: np.ndarray, levels: tuple[float, ...], *, lag: int = 0
+    forecasts: np.ndarray,
+    y: np.ndarray,
+    levels: tuple[float, ...],
+    *,
+    lag: int = 0,
+    rule: str = "auto",
 ) -> tuple[Mixture, np.ndarray, np.ndarray]:
     """Play a table, rounds x items x levels x n; return the blends, and all that was said."""
     rounds, items, count, n = forecasts.shape
-    mixture = Mixture(loss=crps(levels))
+    mixture = Mixture(rule, loss=crps(levels))
     panel = Panel(
         None, [f"m{i}" for i in range(n)], forecasts.reshape(-1, count, n).copy(), y.ravel(),
         [f"i{k}" for k in range(items)] if items > 1 else [""],
@@ -280,13 +289,13 @@ def test_the_bound_is_a_theorem() -> None:
 
 def test_the_blend_is_within_the_hull_and_follows_scale_and_order() -> None:
     forecasts, y = forecasters(120, 8, MANY, items=2, asleep=0.1, crossing=0.0, wild=0.0)
-    _, one, _ = play(forecasts, y, MANY)
+    _, one, _ = play(forecasts, y, MANY, rule="auto:inside=true")
     low, high = (part(forecasts, axis=3) for part in (np.nanmin, np.nanmax))
     assert ((low <= one) & (one <= high))[~np.isnan(one)].all()
-    _, scaled, _ = play(2.0**30 * forecasts, 2.0**30 * y, MANY)
+    _, scaled, _ = play(2.0**30 * forecasts, 2.0**30 * y, MANY, rule="auto:inside=true")
     np.testing.assert_array_equal(scaled, 2.0**30 * one)
     order = [3, 0, 4, 1, 2]
-    _, other, _ = play(forecasts[..., order], y, MANY)
+    _, other, _ = play(forecasts[..., order], y, MANY, rule="auto:inside=true")
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 

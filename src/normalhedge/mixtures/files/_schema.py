@@ -4,6 +4,7 @@ Version 1 had regrets in place of ledgers, as all hedgers then used discounted r
 had no checksum, version 3 no regrets in units of the loss and no delays. Before version 6 the
 default had no corrections, except in version 5, of which there was no release: files go on without.
 It had no usual number of rows of a round either, which is then the mean of the past rounds.
+Before version 7 it had none of quantiles, and other ways of combining them: files go on so, too.
 All versions are read: an entry that a version does not have keeps its value in a new mixture,
 unless it can be computed.
 """
@@ -39,7 +40,7 @@ from normalhedge.mixtures.state import (
 )
 
 FORMAT = "normalhedge mixture"
-VERSION = 6
+VERSION = 7
 SEALED = 3
 """The first version with a checksum. Files before it are refused if they have unknown entries."""
 
@@ -197,6 +198,10 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
         if content["version"] == 5 and kind(**hedger).target(own_loss):
             raise ValueError("a development version had other corrections: blend the table again")
         hedger["inside"] = True
+    recipe_hedger = content["recipe"]["hedger"]
+    if content["version"] < 7 and kind is Automatic and own_loss.of_levels:
+        hedger["inside"] = True
+        recipe_hedger = {name: x for name, x in recipe_hedger.items() if name != "inside"}
     rule = kind(**hedger)
     names = [part.name for part in rule.components(own_loss)] if kind is Automatic else None
     if names != components:
@@ -205,7 +210,7 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
         recipe = {k: v for k, v in recipe.items() if k not in OPTIONS or not OPTIONS[k].single}
         rule = rule if prior is None else _with_prior(rule, own_loss, prior)
     settings = MixtureSettings.of(hedger=rule, loss=own_loss, **recipe, **options)
-    _check_recipe(settings, content["recipe"], loss)
+    _check_recipe(settings, {**content["recipe"], "hedger": recipe_hedger}, loss)
     return MixtureState.new(settings)
 
 

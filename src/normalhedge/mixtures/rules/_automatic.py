@@ -10,6 +10,7 @@ import numpy as np
 from normalhedge._core import (
     CONTEXTS,
     CORRECTIONS,
+    QUANTILE_CORRECTIONS,
     STEADY_CORRECTION,
     STEADY_EQUATIONS,
     STEADY_RIDGE,
@@ -20,7 +21,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound, LinearBound
 from normalhedge.guarantees.potentials import exp_or_inf
 from normalhedge.mixtures.losses import NUMBERS, Loss
-from normalhedge.mixtures.rules._components import Component, components_of
+from normalhedge.mixtures.rules._components import ALONE, CAUTION, Component, components_of
 
 BY_CORRECTION = 0.05
 """The prior of each correction, of each correction of a context, and of their base, in the
@@ -71,6 +72,16 @@ class Automatic:
     with m and v the discounted mean and deviation of b, e its mean error over some 20 rounds and l
     its last error. ``src/core/corrections.hpp`` has all of it.
 
+    Quantiles have two other corrections of their base. With m its quantile nearest to the median, w
+    the mean of :math:`|b_q - m|` and s the mean past loss,
+
+    .. math::
+
+        c_q = m + w\,\delta + e^\lambda (b_q - m), \qquad c'_q = b_q + s\,\theta_q
+
+    follow the slopes of the loss: the first moves location and spread, the second each quantile
+    that is missed too often or too seldom. See ``src/core/quantile_corrections.hpp``.
+
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections. In what items
     learn together, a round with fewer rows than usual counts as a part of a round.
@@ -80,8 +91,10 @@ class Automatic:
     The ways: plain median, trimmed mean (the middle half) and mean; NormalHedge at memories 5, 20
     and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
     compete with the best convex combination; inverse losses (`BatesGranger`). Quantiles have
-    `RelativeLoss`, NormalHedge and the gradient trick, with weights that all levels share; relative
-    losses and the gradient trick also with weights that are smooth over the levels, or by level.
+    `RelativeLoss` and the gradient trick, by means and by trimmed means, with weights that all
+    levels share; and by means with weights that are smooth over the levels, or by level. Their meta
+    level waits for evidence of several rounds. With ``inside`` they have the ways of earlier
+    versions: NormalHedge in the place of trimmed means.
 
     **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
     weighted mean of the forecasts of the meta level, the ways and the corrections, with the weights
@@ -140,7 +153,7 @@ class Automatic:
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
-        ways = components_of(loss)
+        ways = components_of(loss, inside=self.inside)
         if self.prior is None:
             return ways
         return [way._replace(prior=p) for way, p in zip(ways, self.prior.ways, strict=True)]
@@ -257,6 +270,8 @@ class Automatic:
 
     def corrections(self, loss: Loss) -> int:
         """Return the number of corrections of the blend; of each item alone, there are as many."""
+        if loss.of_levels:
+            return 0 if self.inside else QUANTILE_CORRECTIONS
         return CORRECTIONS if self.target(loss) else 0
 
     def first_way(self, loss: Loss) -> int:
@@ -265,15 +280,25 @@ class Automatic:
         Before it: the blend, the two meta levels, the forecast that is followed; then, with
         corrections, its base, the corrections and the corrections of contexts.
         """
-        return 4 + (1 + self.corrections(loss) + CONTEXTS if self.target(loss) else 0)
+        return 4 + len(self._corrections_between(loss))
+
+    def _corrections_between(self, loss: Loss) -> list[float]:
+        """Return the priors of the base, the shared corrections and the ones of contexts."""
+        contexts = CONTEXTS if self.target(loss) else 0
+        corrections = self.corrections(loss)
+        return [BY_CORRECTION] * (1 + corrections + contexts if corrections else 0)
+
+    def _alone(self, loss: Loss) -> float:
+        """Return the prior of a way of an item alone, as a share of the prior of the shared way."""
+        return ALONE if loss.of_levels and not self.inside else 1.0
 
     def _shares(self, loss: Loss) -> Floats:
         """Return the prior of the insurance: of the levels together, and of each way."""
         ways, insured = self.prior_of(loss)
-        separate = [way.prior for way in self.components(loss) if way.hedger is not None]
+        hedged = [way.prior for way in self.components(loss) if way.hedger is not None]
+        separate = [self._alone(loss) * prior for prior in hedged]
         corrections = [BY_CORRECTION] * self.corrections(loss)
-        others = [BY_CORRECTION] * (1 + CONTEXTS) * bool(corrections)  # their base, and contexts
-        rest = (*others, *corrections, *ways, *separate, *corrections)
+        rest = (*self._corrections_between(loss), *ways, *separate, *corrections)
         return np.array([insured, *((1.0 - insured) * p for p in rest)])
 
     def _potential(self, loss: Loss, games: Live) -> Floats:
@@ -289,6 +314,7 @@ class Automatic:
 
 @lru_cache(maxsize=64)
 def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
+    corrects = loss.of_levels and not hedger.inside
     ways = [
         (
             None if way.hedger is None else way.hedger._engine,
@@ -307,6 +333,7 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         hedger.prior_of(loss).insured,
         hedger.guard and loss.forecasts.guarded,
         hedger.target(loss),
+        (hedger._alone(loss), CAUTION if corrects else 1.0, corrects),
     )
 
 

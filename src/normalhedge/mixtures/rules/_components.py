@@ -17,14 +17,23 @@ for class probabilities: the range of their losses is bounded, so no absurd fore
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
 """The plain combinations, and their names in the core."""
 
-PLAIN_QUANTILES = (0.12, 0.12, 0.1)
+PLAIN_QUANTILES = (0.04, 0.03, 0.01)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
 
-BY_TRIMMED, BY_RELATIVE, BY_GRADIENT, BY_OTHERS = 0.2, 0.12, 0.24, 0.1
-"""The priors of the other ways of combining quantiles: relative losses, combined by trimmed mean
-and by mean; the gradient trick; and all further ways. They are chosen by simulated hubs, by the
-medians of a hub of deaths, and by half of the places of a hub of quantiles: relative losses begin
-as a plain combination, so they need less trust than the ways of combining numbers."""
+BY_RELATIVE, BY_GRADIENT, BY_SHAPE = (0.2, 0.04, 0.01), (0.3, 0.29, 0.04, 0.03), 0.01
+"""The priors of the other ways of combining quantiles: relative losses; the gradient trick; and
+ways with weights that differ between levels. They are chosen by two seasons of a hub, simulated
+hubs, the medians of a hub of deaths and quantiles made of the residuals of models on the panels to
+develop on: all these ways begin as a plain combination, so they need less trust than the ways of
+combining numbers, and trimmed means stay near the plain median when many teams err together."""
+
+ALONE, CAUTION = 0.1, 20.0
+"""For quantiles, the prior of a way of an item alone as a share of the shared way's, and how many
+times the largest difference the meta level waits for: see ``src/core/meta_level.hpp``."""
+
+PLAIN_INSIDE = (0.12, 0.12, 0.1)
+TRIMMED_INSIDE, RELATIVE_INSIDE, GRADIENT_INSIDE, OTHERS_INSIDE = 0.2, 0.12, 0.24, 0.1
+"""The priors of quantiles with ``inside=true``, and of files before version 7."""
 
 SMOOTH = 5
 """The number of knots of weights that are smooth over the levels of quantiles."""
@@ -92,10 +101,10 @@ def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int
     return np.stack(weights, axis=1)
 
 
-def components_of(loss: Loss) -> list[Component]:
+def components_of(loss: Loss, *, inside: bool) -> list[Component]:
     """Return the ways of combining for a loss, the plain ones first."""
     if loss.of_levels:
-        return _of_quantiles(loss)
+        return _of_quantiles_inside(loss) if inside else _of_quantiles(loss)
     combine, medians = loss.forecasts.combine, loss.forecasts.medians
     hedged = [
         Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)
@@ -130,36 +139,71 @@ def components_of(loss: Loss) -> list[Component]:
 
 def _of_quantiles(loss: Loss) -> list[Component]:
     """Return the ways of combining quantiles: weights shared over levels, smooth, and by level."""
-    plain = [
-        Component(f"plain {name}", None, combine, prior=share)
-        for (name, combine), share in zip(PLAIN_WAYS.items(), PLAIN_QUANTILES, strict=False)
-    ]
+    quick, slow = AdaNormalHedge(alpha=0.05), AdaNormalHedge()
     relative = [
-        Component("relative loss, trimmed mean", RelativeLoss(2.0), "trimmed", prior=BY_TRIMMED),
-        Component("relative loss", RelativeLoss(4.0), "mean", prior=BY_RELATIVE),
+        Component("relative loss, trimmed mean", RelativeLoss(2.0), "trimmed"),
+        Component("relative loss 4, trimmed mean", RelativeLoss(4.0), "trimmed"),
+        Component("relative loss", RelativeLoss(4.0), "mean"),
+    ]
+    gradient = [
+        Component("AdaNormalHedge, gradient, trimmed mean", slow, "trimmed", gradient=True),
+        Component("AdaNormalHedge, gradient", slow, "mean", gradient=True),
+        Component("AdaNormalHedge 20, gradient, trimmed mean", quick, "trimmed", gradient=True),
+        Component("AdaNormalHedge 20, gradient", quick, "mean", gradient=True),
+    ]
+    shaped = _shaped(loss, relative[-1], gradient[1])
+    rest = 0.0 if shaped else BY_SHAPE
+    priors = (*BY_RELATIVE, BY_GRADIENT[0] + rest, *BY_GRADIENT[1:])
+    return [
+        *_plain_quantiles(PLAIN_QUANTILES),
+        *(way._replace(prior=p) for way, p in zip([*relative, *gradient], priors, strict=True)),
+        *_sharing(BY_SHAPE, shaped),
+    ]
+
+
+def _of_quantiles_inside(loss: Loss) -> list[Component]:
+    """Return the ways of combining quantiles of earlier versions, and without corrections."""
+    relative = [
+        Component(
+            "relative loss, trimmed mean", RelativeLoss(2.0), "trimmed", prior=TRIMMED_INSIDE
+        ),
+        Component("relative loss", RelativeLoss(4.0), "mean", prior=RELATIVE_INSIDE),
     ]
     quick, slow = AdaNormalHedge(alpha=0.05), AdaNormalHedge()
     gradient = [
         Component("AdaNormalHedge 20, gradient", quick, "mean", gradient=True),
         Component("AdaNormalHedge, gradient", slow, "mean", gradient=True),
     ]
-    count = len(loss.levels)
-    shapes = {"smooth": SMOOTH} if count > SMOOTH else {}
-    shapes |= {"by level": count} if count > 1 else {}
     others = [
         Component("NormalHedge 20", NormalHedge(memory=20), "mean"),
         Component("NormalHedge 100", NormalHedge(memory=100), "mean"),
-        *(
-            way._replace(name=f"{way.name}, {shape}", knots=knots)
-            for shape, knots in shapes.items()
-            for way in (relative[-1], gradient[-1])
-        ),
+        *_shaped(loss, relative[-1], gradient[-1]),
     ]
     return [
-        *plain,
+        *_plain_quantiles(PLAIN_INSIDE),
         *relative,
-        *_sharing(BY_GRADIENT, gradient),
-        *_sharing(BY_OTHERS, others),
+        *_sharing(GRADIENT_INSIDE, gradient),
+        *_sharing(OTHERS_INSIDE, others),
+    ]
+
+
+def _plain_quantiles(priors: tuple[float, ...]) -> list[Component]:
+    """Return the plain combinations of quantiles."""
+    return [
+        Component(f"plain {name}", None, combine, prior=share)
+        for (name, combine), share in zip(PLAIN_WAYS.items(), priors, strict=False)
+    ]
+
+
+def _shaped(loss: Loss, *ways: Component) -> list[Component]:
+    """Return ways with weights that are smooth over the levels, or by level."""
+    count = len(loss.levels)
+    shapes = {"smooth": SMOOTH} if count > SMOOTH else {}
+    shapes |= {"by level": count} if count > 1 else {}
+    return [
+        way._replace(name=f"{way.name}, {shape}", knots=knots)
+        for shape, knots in shapes.items()
+        for way in ways
     ]
 
 

@@ -229,8 +229,8 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
 
 
 def _shift(rows: Settled) -> float:
-    followed, base = rows.values[-RECENT:, 3], rows.values[-RECENT:, 4]
-    return float(np.nanmean(followed - base))
+    followed = rows.components(range(3, 5))[-RECENT:]  # and its base
+    return float(np.nanmean(followed[:, :, 0] - followed[:, :, 1]))
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
