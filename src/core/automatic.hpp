@@ -12,13 +12,17 @@
 // of the forecasts. A choice between the base and its corrections is followed in place of z_0, and the insurance
 // weighs the choice, the base, the corrections and the components.
 //
+// Where forecasts are class probabilities, z_0 is the base of recalibrations (`recalibrating.hpp`), which take the
+// place of corrections. They are shared by all items.
+//
 // Where several items share a mixture, every component plays two games: one that all items share, and one for
 // each item alone. There are two meta levels over all of these components, a common one and one of the item. A
 // choice between the two, with a prior of three to one for the common one, gives z_0. All this begins when a
 // second item is forecast: a table knows all of its items beforehand, and this must not change its numbers. So
 //
 //     values of a row:  the blend; then, class by class, the two meta levels, the forecast that is followed;
-//                       with corrections, z_0 and the corrections that are shared; the plain components, the
+//                       with corrections, z_0 and the corrections that are shared (with recalibrations, z_0 and
+//                       these); the plain components, the
 //                       hedged ones that are shared, the hedged ones of the item alone; and the corrections of
 //                       the item alone
 //
@@ -41,6 +45,7 @@
 #include "guard.hpp"
 #include "insurance.hpp"
 #include "meta_level.hpp"
+#include "recalibrating.hpp"
 #include "relative.hpp"
 
 namespace normalhedge::mixtures {
@@ -66,6 +71,7 @@ struct Strand {
 struct ItemLayout {
     size_t strands;
     bool corrects;
+    bool recalibrates;
 
     static constexpr size_t guard = 0;  // see `Seen`
     static constexpr size_t ranges = sizeof(Seen) / sizeof(double);  // of the strands, shared and of the item alone
@@ -75,7 +81,8 @@ struct ItemLayout {
     size_t largest_difference() const { return usual_choice() + 2; }
     size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
     size_t track() const { return forecast() + 1; }  // see `Track`
-    size_t size() const { return track() + (corrects ? sizeof(Track) / sizeof(double) : 0); }
+    size_t usual_recalibration() const { return track() + (corrects ? sizeof(Track) / sizeof(double) : 0); }
+    size_t size() const { return usual_recalibration() + (recalibrates ? 2 : 0); }
 };
 
 // A named part of the totals of a game, or of the numbers of an item.
@@ -90,13 +97,16 @@ class Automatic final : public Hedger {
 public:
     // The plain components come first.
     // `target` limits the errors that corrections learn from, in units of the usual error; 0 for no corrections.
-    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target)
+    // Recalibrations need the logarithmic pool among the plain components.
+    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target,
+              bool recalibrates)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
           alpha_(alpha),
           trust_(trust),
-          corrector_(target, components_[0].recipe) {
+          corrector_(target, components_[0].recipe),
+          recalibrator_(recalibrates) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -120,6 +130,12 @@ public:
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
         choice_total_ = totals_;
+        if (this->recalibrates()) {
+            totals_ += Recalibrator::size;
+            size_t pool = 0;
+            while (pool + 1 < plain_ && components_[pool].recipe.way != Way::logarithmic) ++pool;
+            recalibrator_.place(base(), first_way() + pool, choice_total_);
+        }
         if (!corrects()) return;
         totals_ += Corrector::size;
         const size_t alone = first_way() + most();
@@ -131,6 +147,7 @@ public:
     Automatic& operator=(const Automatic&) = delete;
 
     bool corrects() const { return corrector_.on(); }
+    bool recalibrates() const { return recalibrator_.on(); }
 
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
@@ -170,6 +187,7 @@ public:
             {"insured_excess", false, insured + 4 * count, 1},
             {"corrections", false, choice_total_, corrects() ? Members::most : 0},
             {"steady", false, choice_total_ + Corrector::size - 3, corrects() ? size_t{3} : 0},
+            {"recalibrations", false, choice_total_, recalibrates() ? Recalibrator::members : 0},
             {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, corrects() ? size_t{1} : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
             {"largest_difference", true, item.largest_difference(), 1},
@@ -196,6 +214,7 @@ public:
         weigh_choice(choice(game));
         weigh_insurance(game);
         if (corrects()) corrector_.weigh(game, true);
+        if (recalibrates()) recalibrator_.weigh(game);
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -239,6 +258,7 @@ public:
             if (several) make_alike(forecasts, rated, 0, 2, say);
             say_base(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
+            if (recalibrates()) say_recalibrated(shared, say);
             if (corrects())
                 corrector_.say(shared, alone, several, forecasts, rated, track_of(items, rows.items[j]),
                                seen_of(items, rows.items[j]), rows.cells ? rows.cells + j * most_contexts : nullptr,
@@ -273,6 +293,7 @@ public:
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
             correct(false);
+            recalibrate(shared, sane, late, items);
             insure(shared, sane, late, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
             if (several && corrects()) corrector_.weigh(shared, true);
@@ -288,6 +309,7 @@ public:
         judge(two, sane, 0, base(), late, items + item_layout().usual_choice());
         weigh_choice(two);
         correct(true);
+        recalibrate(shared, sane, late, items);
         insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
     }
@@ -305,12 +327,14 @@ private:
     // Places of the forecasts of a row, after the blend: the two meta levels, the forecast that is followed,
     // its base, the corrections of the base, the corrections of contexts, the ways, the corrections of the item
     // alone, and the base plus its mean and its last error.
-    // Without corrections the base itself is followed.
+    // Recalibrations stand in the place of corrections. Without either the base itself is followed.
     static constexpr size_t common_level = 0;
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
-    size_t base() const { return corrects() ? followed + 1 : followed; }
-    size_t between() const { return corrects() ? 1 + correction_count + most_contexts : 0; }  // followed and the ways
+    size_t base() const { return corrects() || recalibrates() ? followed + 1 : followed; }
+    size_t between() const {  // followed and the ways
+        return corrects() ? 1 + correction_count + most_contexts : recalibrates() ? 1 + recalibration_count : 0;
+    }
     size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
@@ -381,7 +405,7 @@ private:
     }
     bool of_levels() const { return components_[0].recipe.of_levels(); }
 
-    ItemLayout item_layout() const { return {strands_.size(), corrects()}; }
+    ItemLayout item_layout() const { return {strands_.size(), corrects(), recalibrates()}; }
 
     void add_strands(const Component& component) {
         if (component.knots == 1) {
@@ -444,7 +468,9 @@ private:
             return is_unseen(k, contexts) ? 0.0 : (1.0 - trust_) * prior_of_correction;
         return (1.0 - trust_) * prior(k - 1 - between());
     }
-    bool is_unseen(size_t k, size_t contexts) const { return k <= between() && k + most_contexts > between() + contexts; }
+    bool is_unseen(size_t k, size_t contexts) const {
+        return corrects() && k <= between() && k + most_contexts > between() + contexts;
+    }
     static constexpr double prior_of_correction = 0.05;  // of the base, too
     size_t contexts_of(const Game& game) const { return corrects() ? corrector_.members(game, true).contexts : 0; }
     void weigh_insurance(const Game& game) const {
@@ -649,6 +675,23 @@ private:
         else
             combine(say.part(first_way(), levels.count), levels.common, way_, room.data(), result);
         for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + base()] = result[c];
+    }
+
+    // Write the recalibrations of the base, and their mean with it, which is followed.
+    void say_recalibrated(const Game& game, const Say& say) const {
+        recalibrator_.say(game, say.data, say.step, say.classes);
+        Scratch room(2 * Recalibrator::members + say.classes);
+        double* result = room.data() + 2 * Recalibrator::members;
+        combine(say.part(base(), Recalibrator::members), recalibrator_.level(game).weights, way_, room.data(), result);
+        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + followed] = result[c];
+    }
+
+    // Let the recalibrations, and the meta level above them, learn.
+    void recalibrate(const Game& game, const Rows& rows, double late, double* items) const {
+        if (!recalibrates()) return;
+        judge(recalibrator_.level(game), rows, base(), followed, late, items + item_layout().usual_recalibration());
+        recalibrator_.weigh(game);
+        recalibrator_.learn(game, rows, value_count() - 1, late);
     }
 
     // Write the blend: z_0 and the components, as the insurance weighs them.
@@ -868,6 +911,7 @@ private:
     size_t upper_total_ = 0;
     size_t choice_total_ = 0;
     Corrector corrector_;
+    Recalibrator recalibrator_;
 };
 
 }  // namespace normalhedge::mixtures

@@ -13,14 +13,15 @@ inline std::string text_of(PyObject* object) {
     return {text, static_cast<size_t>(size)};
 }
 
-// The components of an automatic mixture: a tuple (components, way, alpha, trust, guard, target), each component being
+// The components of an automatic mixture: a tuple (components, way, alpha, trust, guard, target, recalibrates), each being
 // (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or
 // (1 - alpha, power) in place of an engine, for relative losses.
 inline void make_automatic(Rule& rule, PyObject* tuple) {
     PyObject *parts, *way;
     double alpha, trust, target;
-    int guard;
-    if (!PyArg_ParseTuple(tuple, "OOddpd", &parts, &way, &alpha, &trust, &guard, &target)) throw PythonError();
+    int guard, recalibrates;
+    if (!PyArg_ParseTuple(tuple, "OOddpdp", &parts, &way, &alpha, &trust, &guard, &target, &recalibrates))
+        throw PythonError();
     Reference list = Reference::checked(PySequence_Fast(parts, "components must be a list"));
     std::vector<Component> components;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
@@ -58,8 +59,8 @@ inline void make_automatic(Rule& rule, PyObject* tuple) {
     }
     if (components.empty() || components[0].hedger)
         raise(PyExc_ValueError, "there must be a plain component");
-    rule.automatic =
-        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0, target);
+    rule.automatic = std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0,
+                                                 target, recalibrates != 0);
     rule.hedger = rule.automatic.get();
 }
 

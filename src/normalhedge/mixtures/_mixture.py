@@ -35,6 +35,7 @@ from normalhedge.mixtures.state import (
     check_mapping,
     id_text,
     let_sleep,
+    number_classes,
     read,
     read_context,
     read_outcome,
@@ -250,9 +251,11 @@ class Mixture(MixtureViews):
             cells, new_cells = read_context(live, context, keys)
         items = [""] if keys is None else [str(key) for key in keys]
         kept = tuple(keys) if isinstance(keys, list) else keys
-        ticket, values, distribution, bounds = live.predict_rows(
-            RoundInput(version, table, confidences, kept, items, new, text, cells, new_cells)
+        classes = number_classes(live, self.settings.loss, table.shape[1])
+        round_ = RoundInput(
+            version, table, confidences, kept, items, new, text, cells, new_cells, classes
         )
+        ticket, values, distribution, bounds = live.predict_rows(round_)
         intervals = None
         if self.intervals is not None and bounds is not None:
             intervals = self.intervals.shaped_bounds(bounds, keys)

@@ -19,6 +19,9 @@ CORRECTIONS, CONTEXTS, BY_CORRECTION = 5, 3, 0.05
 """The number of corrections, the largest number of contexts, each of which has a correction, and
 the prior of each of these corrections, and of their base, in the insurance."""
 
+RECALIBRATIONS = 2
+"""The number of recalibrations of class probabilities: of the blend, and of the plain pool."""
+
 SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
 """The largest error that corrections learn from, in usual errors."""
 
@@ -128,7 +131,7 @@ class Automatic:
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
-        ways = components_of(loss)
+        ways = components_of(loss, inside=self.inside)
         if self.prior is None:
             return ways
         return [way._replace(prior=p) for way, p in zip(ways, self.prior.ways, strict=True)]
@@ -235,12 +238,19 @@ class Automatic:
         """Return the number of corrections of the blend; of each item alone, there are as many."""
         return CORRECTIONS if self.target(loss) else 0
 
+    def recalibrations(self, loss: Loss) -> int:
+        """Return the number of recalibrations of the blend, where it is of class probabilities."""
+        return RECALIBRATIONS if loss.of_classes and not self.inside else 0
+
     def first_way(self, loss: Loss) -> int:
         """Return the place of the first way among the values of a row.
 
         Before it: the blend, the two meta levels, the forecast that is followed; then, with
-        corrections, its base, the corrections and the corrections of contexts.
+        corrections, its base, the corrections and the corrections of contexts; or its base and the
+        recalibrations.
         """
+        if self.recalibrations(loss):
+            return 4 + 1 + RECALIBRATIONS
         return 4 + (1 + self.corrections(loss) + CONTEXTS if self.target(loss) else 0)
 
     def _shares(self, loss: Loss) -> Floats:
@@ -249,6 +259,8 @@ class Automatic:
         separate = [way.prior for way in self.components(loss) if way.hedger is not None]
         corrections = [BY_CORRECTION] * self.corrections(loss)
         others = [BY_CORRECTION] * (1 + CONTEXTS) * bool(corrections)  # their base, and contexts
+        recalibrations = self.recalibrations(loss)
+        others += [BY_CORRECTION] * (1 + recalibrations) * bool(recalibrations)
         rest = (*others, *corrections, *ways, *separate, *corrections)
         return np.array([insured, *((1.0 - insured) * p for p in rest)])
 
@@ -283,6 +295,7 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         hedger.prior_of(loss).insured,
         hedger.guard and loss.forecasts.guarded,
         hedger.target(loss),
+        bool(hedger.recalibrations(loss)),
     )
 
 

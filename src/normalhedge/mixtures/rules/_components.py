@@ -17,6 +17,9 @@ for class probabilities: the range of their losses is bounded, so no absurd fore
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
 """The plain combinations, and their names in the core."""
 
+BY_POOL, BY_HEDGED_POOLS = 0.05, 0.05
+"""The priors of the plain logarithmic pool and of the hedged ones; the others share the rest."""
+
 PLAIN_QUANTILES = (0.12, 0.12, 0.1)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
 
@@ -92,8 +95,11 @@ def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int
     return np.stack(weights, axis=1)
 
 
-def components_of(loss: Loss) -> list[Component]:
-    """Return the ways of combining for a loss, the plain ones first."""
+def components_of(loss: Loss, *, inside: bool) -> list[Component]:
+    """Return the ways of combining for a loss, the plain ones first.
+
+    With ``inside`` no way leaves the range of the forecasts, as logarithmic pools of classes do.
+    """
     if loss.of_levels:
         return _of_quantiles(loss)
     combine, medians = loss.forecasts.combine, loss.forecasts.medians
@@ -125,7 +131,22 @@ def components_of(loss: Loss) -> list[Component]:
         Component(f"plain {name}", None, PLAIN_WAYS[name], prior=trust * share)
         for name, share in loss.prior
     ]
-    return plain + _sharing(1.0 - trust, hedged)
+    ways = plain + _sharing(1.0 - trust, hedged)
+    return ways if inside or not loss.of_classes else _with_pools(ways)
+
+
+def _with_pools(ways: list[Component]) -> list[Component]:
+    """Return ways of combining class probabilities, and logarithmic pools, the plain ones first."""
+    rest = 1.0 - BY_POOL - BY_HEDGED_POOLS
+    ways = [way._replace(prior=rest * way.prior) for way in ways]
+    pool = Component("plain logarithmic pool", None, "logarithmic", prior=BY_POOL)
+    hedged = [
+        Component("AdaNormalHedge 20, logarithmic", AdaNormalHedge(alpha=0.05), "logarithmic"),
+        Component("NormalHedge 100, logarithmic", NormalHedge(memory=100), "logarithmic"),
+    ]
+    plain = [way for way in ways if way.hedger is None]
+    others = [way for way in ways if way.hedger is not None]
+    return [*plain, pool, *others, *_sharing(BY_HEDGED_POOLS, hedged)]
 
 
 def _of_quantiles(loss: Loss) -> list[Component]:

@@ -1,5 +1,9 @@
 """The settings and the state of a mixture, and the forms of its rounds."""
 
+from normalhedge.mixtures.state._classes import (
+    join_classes as join_classes,
+    number_classes as number_classes,
+)
 from normalhedge.mixtures.state._combining import combine as combine
 from normalhedge.mixtures.state._contexts import (
     contexts_of as contexts_of,
