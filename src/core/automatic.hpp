@@ -589,7 +589,10 @@ private:
                 sort_levels(result, say.classes, 1);
             } else if (say.classes > 1 && way != Way::mean) {
                 const double total = added(result, say.classes);
-                if (total > tiny) divide(result, say.classes, total);
+                if (total > tiny)
+                    divide(result, say.classes, total);
+                else if (recalibrates())  // the medians of contrary certainties are zero
+                    combine(forecasts, heard, Way::mean, room, result);
             }
             for (size_t k = 0; k < say.classes; ++k)
                 say.data[k * say.step + first_way() + c + shift] = result[k];

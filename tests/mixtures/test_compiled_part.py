@@ -54,6 +54,7 @@ def test_a_mixture_without_experts() -> None:
             None,
             None,
             [],
+            [],
         )
         with pytest.raises(ValueError, match="do not fit"):
             live.predict_rows(empty)

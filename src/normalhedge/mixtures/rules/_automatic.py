@@ -53,7 +53,7 @@ class Automatic:
     R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
     square, s is the usual difference, u the largest r. Delayed losses are correlated, so an outcome
     that is d rounds late counts d + 1 times in V, and is forgotten d + 1 times more slowly. The
-    prior pi of the plain combinations is 95 % (50 % for class probabilities).
+    prior pi of the plain combinations is 95 % (half for class probabilities).
 
     Forecasts of numbers are corrected, because the blend cannot leave their range. The base b is
     the blend above or the plain median; ridge regressions on features z, in units of the mean past
@@ -66,6 +66,20 @@ class Automatic:
 
     with m and v the discounted mean and deviation of b. ``src/core/corrections.hpp`` has all of it.
 
+    Class probabilities are recalibrated: a blend of experts who know different things is too flat,
+    one of overconfident experts too sharp. The base b is the blend or the plain logarithmic pool,
+
+    .. math::
+
+        p_c \propto \exp(a_c + \beta \log b_c), \qquad
+        \theta \leftarrow \frac{\sum_t \lambda^{T-t} (h_t \theta_t - g_t)}
+                             {\rho + \sum_t \lambda^{T-t} h_t}
+        \quad \text{for } \theta = a_c \text{ and } \theta = \beta - 1
+
+    with slopes g and curvatures h of the log loss: small Newton steps that the ridge rho keeps near
+    none. A meta level weighs the blend, 95 % at first, and its recalibrations. Items share them.
+    ``src/core/recalibrating.hpp`` has all of it.
+
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections.
 
@@ -76,11 +90,14 @@ class Automatic:
     compete with the best convex combination; inverse losses (`BatesGranger`). Quantiles have
     `RelativeLoss`, NormalHedge and the gradient trick, with weights that all levels share; relative
     losses and the gradient trick also with weights that are smooth over the levels, or by level.
+    Class probabilities have logarithmic pools, too: normalised geometric means with even weights,
+    or weights of AdaNormalHedge and NormalHedge, of the probabilities, or of 1e-6 if that is more,
+    so that no expert rules out a class alone.
 
     **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
-    weighted mean of the forecasts of the meta level, the ways and the corrections, with the weights
-    of AdaNormalHedge, whose prior gives the meta level 95 %. Theorem F of ``docs/two-levels.md``,
-    with the priors rho, says of each of them that
+    weighted mean of the forecasts of the meta level, the ways and the corrections (of classes, the
+    recalibrations), with the weights of AdaNormalHedge, whose prior gives the meta level 95 %.
+    Theorem F of ``docs/two-levels.md``, with the priors rho, says of each of them that
 
     .. math::
 
@@ -94,10 +111,10 @@ class Automatic:
     holds for all losses and delays, but it may be large. On the panels of ``nox -s panels`` the
     insurance changes the blend by less than 0.1 %.
 
-    A corrected forecast lies within three mean errors of its base. With ``inside`` the blend lies
-    within the range of the forecasts after the guard. A round costs O(N log N) time for each of the
-    ways, and O(N^2) for each of four corrections; from 65 experts on, the corrections have the
-    first two features only.
+    A corrected forecast lies within three mean errors of its base. With ``inside`` there are no
+    corrections, recalibrations and logarithmic pools, and the blend lies within the range of the
+    forecasts after the guard. A round costs O(N log N) time for each of the ways, and O(N^2) for
+    each of four corrections; from 65 experts on, the corrections have the first two features only.
 
     References
     ----------
@@ -116,7 +133,8 @@ class Automatic:
     # Whether to clip absurd forecasts of numbers to a plausible range around the other forecasts
     # and past outcomes: see ``src/core/guard.hpp``.
     guard: bool = True
-    # whether to keep the blend within the range of the forecasts, without corrections
+    # whether to keep the blend within the range of the forecasts, without corrections,
+    # recalibrations and logarithmic pools
     inside: bool = False
     # the prior of the file that a mixture was loaded from, if it is another than the prior of this
     # version of the package; else None
