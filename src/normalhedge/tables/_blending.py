@@ -13,6 +13,7 @@ from normalhedge.boundary.progress import Listener, shares
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
+from normalhedge.tables._classes import check_classes, find_classes, with_loss
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
@@ -179,7 +180,8 @@ def blend(
         a column ``model``, and ``forecast`` or ``classes``. The output of Nixtla's
         ``cross_validation`` needs no changes.
     target
-        The column of outcomes, empty where they are unknown; classes 0, 1, ... for probabilities.
+        The column of outcomes, empty where they are unknown. For class probabilities, classes 0,
+        1, ... or their names; for probabilities of one event, 0 and 1, booleans or two texts.
     experts
         The columns of the experts; by default all columns of numbers without another role.
     by
@@ -202,7 +204,11 @@ def blend(
         if series do.
     model, forecast, classes
         The columns of a long table: the names of the experts, and their forecasts or, for class
-        probabilities, a column for each class.
+        probabilities, a column for each class; by default all columns of numbers without another
+        role, if outcomes are names of these. With a loss of class probabilities, or booleans as
+        outcomes, the forecasts of other tables are probabilities of one event; if outcomes are two
+        texts, ``classes`` names both, the one that the probabilities are of last. Class
+        probabilities have the loss ``"brier"`` by default.
     level
         The column of levels of a long table of quantile forecasts. By default a column with a usual
         name, such as ``level``, ``quantile`` or ``output_type_id``.
@@ -249,11 +255,12 @@ def blend(
     lag = check_lag(lag, columns)
     continued, settings = mixture is not None, {}
     if mixture is None:
-        settings = tune_options(table, columns, {**options}, quantile_table)
+        settings = tune_options(table, columns, with_loss(options, columns), quantile_table)
         mixture = Mixture(**settings)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
     check_loss(mixture.settings.loss, columns, quantile_table)
+    check_classes(mixture, columns)
     panel = read_panel(table, columns)
     if spec.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
@@ -283,7 +290,7 @@ def blend(
     layout = quantile_table or columns
     result = result_table(index, rounds, sums, mixture.names, layout, intervals)
     if labels is not None:
-        decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
+        decoded = [str(columns.target)] + ["blend"] * (not columns.of_classes)
         result = labels.decode(result, decoded)
     return Blend(
         back(result),
@@ -316,14 +323,15 @@ def _prepare(
     if quantiles is not None:
         quantiles.columns.notes += remarks
         return quantiles.table, quantiles.columns, None, quantiles
+    table, spec, labels = find_classes(table, spec, mixture, options)
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
         of_labels = mixture.settings.loss.of_labels
-    labels = labels_of(table, spec, of_labels=of_labels)
-    if labels is not None:
-        table = labels.encode(table)
+    if not spec.binary:
+        labels = labels_of(table, spec, of_labels=of_labels)
+        table = table if labels is None else labels.encode(table)
     columns = guess(table, spec)
-    columns.notes += remarks
+    columns.notes += [*spec.notes, *remarks]
     return table, columns, labels, None
 
 
