@@ -231,7 +231,7 @@ class Automatic:
         --------
         >>> from normalhedge.mixtures import LOSSES
         >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
-        regret <= 505.523 (in units of the range of the loss; Theorem F)
+        regret <= 508.855 (in units of the range of the loss; Theorem F)
         """
         rounds = inputs.count("rounds", rounds)
         delay, wide = inputs.count("delay", delay, 0), inputs.count("wide", wide, 0)
