@@ -12,6 +12,9 @@
 // of the forecasts. A choice between the base and its corrections is followed in place of z_0, and the insurance
 // weighs the choice, the base, the corrections and the components.
 //
+// Where forecasts are class probabilities, z_0 is the base of recalibrations (`recalibrating.hpp`), which take the
+// place of corrections. They are shared by all items.
+//
 // Where several items share a mixture, every component plays two games: one that all items share, and one for
 // each item alone. There are two meta levels over all of these components, a common one and one of the item. A
 // choice between the two, with a prior of three to one for the common one, gives z_0. In the shared game a round
@@ -19,7 +22,8 @@
 // second item is forecast: a table knows all of its items beforehand, and this must not change its numbers. So
 //
 //     values of a row:  the blend; then, class by class, the two meta levels, the forecast that is followed;
-//                       with corrections, z_0 and the corrections that are shared; the plain components, the
+//                       with corrections, z_0 and the corrections that are shared (with recalibrations, z_0 and
+//                       these); the plain components, the
 //                       hedged ones that are shared, the hedged ones of the item alone; and the corrections of
 //                       the item alone
 //
@@ -45,6 +49,7 @@
 #include "insurance.hpp"
 #include "meta_level.hpp"
 #include "quantile_corrections.hpp"
+#include "recalibrating.hpp"
 #include "relative.hpp"
 #include "usual_rows.hpp"
 
@@ -71,6 +76,7 @@ struct Strand {
 struct ItemLayout {
     size_t strands;
     size_t track_size;  // 0 without corrections
+    bool recalibrates;
 
     static constexpr size_t guard = 0;  // see `Seen`
     static constexpr size_t ranges = sizeof(Seen) / sizeof(double);  // of the strands, shared and of the item alone
@@ -80,7 +86,8 @@ struct ItemLayout {
     size_t largest_difference() const { return usual_choice() + 2; }
     size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
     size_t track() const { return forecast() + 1; }  // see `Track` and `QuantileTrack`
-    size_t size() const { return track() + track_size; }
+    size_t usual_recalibration() const { return track() + track_size; }
+    size_t size() const { return usual_recalibration() + (recalibrates ? 2 : 0); }
 };
 
 // How the default begins and corrects where forecasts are quantiles; without it, as for numbers.
@@ -102,8 +109,9 @@ class Automatic final : public Hedger {
 public:
     // The plain components come first.
     // `target` limits the errors that corrections learn from, in units of the usual error; 0 for no corrections.
+    // Recalibrations need the logarithmic pool among the plain components.
     Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards, double target,
-              const QuantileStart& start)
+              const QuantileStart& start, bool recalibrates)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
@@ -112,7 +120,8 @@ public:
           start_(start),
           middle_(middle_level(components_[0].recipe.levels)),
           corrector_(target, components_[0].recipe),
-          quantile_corrector_(start.corrects, components_[0].recipe, middle_) {
+          quantile_corrector_(start.corrects, components_[0].recipe, middle_),
+          recalibrator_(recalibrates) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -133,6 +142,12 @@ public:
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(most_insured());
         choice_total_ = totals_;
+        if (this->recalibrates()) {
+            totals_ += Recalibrator::size;
+            size_t pool = 0;
+            while (pool + 1 < plain_ && components_[pool].recipe.way != Way::logarithmic) ++pool;
+            recalibrator_.place(base(), first_way() + pool, choice_total_);
+        }
         const size_t alone = first_way() + most();
         const Places places{followed,          base(), first_way() + median_, followed + 2,
                             followed + 2 + correction_count, alone,  alone + correction_count};
@@ -152,6 +167,7 @@ public:
 
     bool corrects() const { return corrector_.on() || quantile_corrector_.on(); }
     bool solves() const { return corrector_.on(); }  // whether corrections have equations
+    bool recalibrates() const { return recalibrator_.on(); }
 
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
@@ -193,6 +209,7 @@ public:
               solves() ? Members::most : corrects() ? QuantileMembers::most : 0},
             {"contexts", false, choice_total_ + Choice<Members>::size + 3, solves() ? size_t{2} : 0},
             {"steady", false, choice_total_ + Corrector::size - 3, solves() ? size_t{3} : 0},
+            {"recalibrations", false, choice_total_, recalibrates() ? Recalibrator::members : 0},
             {"usual_rows", false, usual_total_, sizeof(UsualRows) / sizeof(double)},
             {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, solves() ? size_t{1} : 0},
             {"guard", true, ItemLayout::guard, ItemLayout::ranges},
@@ -220,6 +237,7 @@ public:
         weigh_choice(choice(game));
         weigh_insurance(game);
         weigh_corrections(game);
+        if (recalibrates()) recalibrator_.weigh(game);
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -263,6 +281,7 @@ public:
             if (several) make_alike(forecasts, rated, 0, 2, say);
             say_base(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
+            if (recalibrates()) say_recalibrated(shared, say);
             if (quantile_corrector_.on())
                 quantile_corrector_.say(shared, alone, several, forecasts, rated,
                                         track_of<QuantileTrack>(items, rows.items[j]), seen_of(items, rows.items[j]),
@@ -309,6 +328,7 @@ public:
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, portion, items, components_.size());
             correct(false);
+            recalibrate(shared, sane, late, portion, items);
             insure(shared, sane, late, portion, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
             if (several) weigh_corrections(shared);
@@ -324,6 +344,7 @@ public:
         judge(two, sane, 0, base(), late, portion, items + item_layout().usual_choice());
         weigh_choice(two);
         correct(true);
+        recalibrate(shared, sane, late, portion, items);
         insure(shared, sane, late, portion, items, most());
         totals[Sums::steps] += 1.0;
     }
@@ -353,15 +374,16 @@ private:
     // Places of the forecasts of a row, after the blend: the two meta levels, the forecast that is followed,
     // its base, the corrections of the base, the corrections of contexts, the ways, the corrections of the item
     // alone, and the base plus its mean and its last error.
-    // Without corrections the base itself is followed.
+    // Recalibrations stand in the place of corrections. Without either the base itself is followed.
     static constexpr size_t common_level = 0;
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
-    size_t base() const { return corrects() ? followed + 1 : followed; }
+    size_t base() const { return corrects() || recalibrates() ? followed + 1 : followed; }
     size_t alone_corrections() const {
         return solves() ? correction_count : corrects() ? quantile_correction_count : 0;
     }
     size_t between() const {  // followed and the ways
+        if (recalibrates()) return 1 + recalibration_count;
         return corrects() ? 1 + alone_corrections() + (solves() ? most_contexts : 0) : 0;
     }
     size_t first_way() const { return followed + 1 + between(); }
@@ -437,7 +459,7 @@ private:
 
     ItemLayout item_layout() const {
         const size_t track = solves() ? sizeof(Track) : corrects() ? sizeof(QuantileTrack) : 0;
-        return {strands_.size(), track / sizeof(double)};
+        return {strands_.size(), track / sizeof(double), recalibrates()};
     }
 
     static size_t middle_level(const std::vector<double>& levels) {
@@ -512,7 +534,9 @@ private:
             return is_unseen(k, contexts) ? 0.0 : (1.0 - trust_) * prior_of_correction;
         return (1.0 - trust_) * prior(k - 1 - between());
     }
-    bool is_unseen(size_t k, size_t contexts) const { return k <= between() && k + most_contexts > between() + contexts; }
+    bool is_unseen(size_t k, size_t contexts) const {
+        return corrects() && k <= between() && k + most_contexts > between() + contexts;
+    }
     static constexpr double prior_of_correction = 0.05;  // of the base, too
     size_t contexts_of(const Game& game) const {
         return solves() ? corrector_.members(game, true).contexts : most_contexts;  // without contexts, none is unseen
@@ -633,7 +657,10 @@ private:
                 sort_levels(result, say.classes, 1);
             } else if (say.classes > 1 && way != Way::mean) {
                 const double total = added(result, say.classes);
-                if (total > tiny) divide(result, say.classes, total);
+                if (total > tiny)
+                    divide(result, say.classes, total);
+                else if (recalibrates())  // the medians of contrary certainties are zero
+                    combine(forecasts, heard, Way::mean, room, result);
             }
             for (size_t k = 0; k < say.classes; ++k)
                 say.data[k * say.step + first_way() + c + shift] = result[k];
@@ -719,6 +746,24 @@ private:
         else
             combine(say.part(first_way(), levels.count), levels.common, way_, room.data(), result);
         for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + base()] = result[c];
+    }
+
+    // Write the recalibrations of the base, and their mean with it, which is followed.
+    void say_recalibrated(const Game& game, const Say& say) const {
+        recalibrator_.say(game, say.data, say.step, say.classes);
+        Scratch room(2 * Recalibrator::members + say.classes);
+        double* result = room.data() + 2 * Recalibrator::members;
+        combine(say.part(base(), Recalibrator::members), recalibrator_.level(game).weights, way_, room.data(), result);
+        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + followed] = result[c];
+    }
+
+    // Let the recalibrations, and the meta level above them, learn.
+    void recalibrate(const Game& game, const Rows& rows, double late, const Portion& portion, double* items) const {
+        if (!recalibrates()) return;
+        judge(recalibrator_.level(game), rows, base(), followed, late, portion,
+              items + item_layout().usual_recalibration());
+        recalibrator_.weigh(game);
+        recalibrator_.learn(game, rows, value_count() - 1, late, portion);
     }
 
     // Write the blend: z_0 and the components, as the insurance weighs them.
@@ -943,6 +988,7 @@ private:
     size_t usual_total_ = 0;
     Corrector corrector_;
     QuantileCorrector quantile_corrector_;
+    Recalibrator recalibrator_;
 };
 
 }  // namespace normalhedge::mixtures

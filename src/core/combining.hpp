@@ -1,9 +1,11 @@
-// Forecasts and weights -> one prediction, always inside the hull of the forecasts heard.
+// Forecasts and weights -> one prediction, inside the hull of the forecasts heard, except for the logarithmic pool.
 //
 //     mean      sum_i q_i x_i
 //     median    the weighted median: half of the weight on either side; midway where it is a tie
 //     trimmed   the mean of the middle half of the weight
 //     vote      the forecast with the largest weight: for labels, which have no middle
+//     logarithmic  prod_i max(p_i, 1e-6)^q_i, up to a factor common to all classes: for class probabilities. The floor
+//               lets no expert rule a class out alone
 #pragma once
 
 #include <cstring>
@@ -13,7 +15,7 @@
 
 namespace normalhedge::mixtures {
 
-enum class Way { mean, median, trimmed, vote };
+enum class Way { mean, median, trimmed, vote, logarithmic };
 
 // Weights that differ from a half by less than this are a half: sums of doubles are not exact.
 constexpr double tie = 1e-12;
@@ -37,6 +39,19 @@ NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, cons
         low = larger(low, -x);
     }
     return within(origin + excess, -low, high);
+}
+
+// The weighted geometric mean of probabilities; NaN where there are none.
+NORMALHEDGE_VECTORISED inline double geometric_mean(const double* forecasts, const double* played, size_t n) {
+    double total = 0.0;
+    double heard = 0.0;
+#pragma omp simd reduction(+ : total, heard)
+    for (size_t i = 0; i < n; ++i) {
+        const double p = played[i] > 0.0 ? forecasts[i] : 1.0;
+        total += played[i] * log(larger(p, least_probability));
+        heard += played[i];
+    }
+    return heard > 0.0 ? std::exp(total / heard) : not_a_number;
 }
 
 // The forecasts with weight in rising order, and their weights.
@@ -139,6 +154,8 @@ inline void combine(const Forecasts& forecasts, const double* played, Way way, d
         const double* x = forecasts.of_class(c);
         if (way == Way::mean) {
             result[c] = weighted_mean(x, played, forecasts.n);
+        } else if (way == Way::logarithmic) {
+            result[c] = geometric_mean(x, played, forecasts.n);
         } else {
             const SortedForecasts heard(x, played, forecasts.n, room);
             result[c] = way == Way::median    ? heard.median()

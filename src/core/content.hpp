@@ -23,6 +23,7 @@ struct Content {
     Names names;
     Names items;
     Names cells;  // of contexts
+    Names classes;  // of the forecasts, where these are class probabilities
     std::vector<char> retired;  // of each expert
     std::int64_t rounds = 0;
     std::int64_t next_ticket = 0;
@@ -82,6 +83,7 @@ inline std::unique_ptr<Content> copy_of(const Content& from, bool history) {
     to->names = Names(from.names, from.names.size());
     to->items = Names(from.items, from.items.size());
     to->cells = Names(from.cells, from.cells.size());
+    to->classes = Names(from.classes, from.classes.size());
     to->retired = from.retired;
     to->rounds = from.rounds;
     to->next_ticket = from.next_ticket;

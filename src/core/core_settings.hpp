@@ -13,16 +13,16 @@ inline std::string text_of(PyObject* object) {
     return {text, static_cast<size_t>(size)};
 }
 
-// The components of an automatic mixture: a tuple (components, way, alpha, trust, guard, target), each component being
+// The components of an automatic mixture: a tuple (components, way, alpha, trust, guard, target, recalibrates), each being
 // (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or
 // (1 - alpha, power) in place of an engine, for relative losses.
 inline void make_automatic(Rule& rule, PyObject* tuple) {
     PyObject *parts, *way;
     double alpha, trust, target;
-    int guard, corrects;
+    int guard, corrects, recalibrates;
     QuantileStart start;
-    if (!PyArg_ParseTuple(tuple, "OOddpd(ddp)", &parts, &way, &alpha, &trust, &guard, &target, &start.alone,
-                          &start.caution, &corrects))
+    if (!PyArg_ParseTuple(tuple, "OOddpd(ddp)p", &parts, &way, &alpha, &trust, &guard, &target, &start.alone,
+                          &start.caution, &corrects, &recalibrates))
         throw PythonError();
     start.corrects = corrects != 0;
     Reference list = Reference::checked(PySequence_Fast(parts, "components must be a list"));
@@ -63,7 +63,7 @@ inline void make_automatic(Rule& rule, PyObject* tuple) {
     if (components.empty() || components[0].hedger)
         raise(PyExc_ValueError, "there must be a plain component");
     rule.automatic = std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0,
-                                                 target, start);
+                                                 target, start, recalibrates != 0);
     rule.hedger = rule.automatic.get();
 }
 

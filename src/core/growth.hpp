@@ -1,4 +1,4 @@
-// Experts, items and cells that join a mixture.
+// Experts, items, cells and classes that join a mixture.
 #pragma once
 
 #include "content.hpp"
@@ -21,16 +21,17 @@ inline void begin_columns(const Rule& rule, State& state, size_t before, size_t 
     }
 }
 
-// More experts, items and cells in a state, all or nothing.
+// More experts, items, cells and classes in a state, all or nothing.
 class Growth {
 public:
     std::vector<Reference> experts;
     std::vector<Reference> items;
     std::vector<Reference> cells;
+    std::vector<Reference> classes;
 
     bool lazy = false;  // whether weights are written at their next use
 
-    bool empty() const { return experts.empty() && items.empty() && cells.empty(); }
+    bool empty() const { return experts.empty() && items.empty() && cells.empty() && classes.empty(); }
 
     // Prepare: make room where there is none, and call functions of Python. `privately` asks for a copy.
     void prepare(const Content& content, bool privately) {
@@ -39,7 +40,7 @@ public:
         games_before_ = content.state[Axis::games];
         learned_ = content.has_learned();
         shape_ = rule.shape(before_ + experts.size(), content.items.size() + items.size(),
-                            content.cells.size() + cells.size());
+                            content.cells.size() + cells.size(), content.classes.size() + classes.size());
         const size_t n = shape_[Axis::experts];
         lazy = lazy && !rule.in_python() && !rule.begin && before_ > 0;
         if (rule.begin && !rule.own_hedger && n > 0) {
@@ -61,6 +62,7 @@ public:
         additions_[0].names = std::move(experts);
         additions_[1].names = std::move(items);
         additions_[2].names = std::move(cells);
+        additions_[3].names = std::move(classes);
     }
 
     size_t n() const { return shape_[Axis::experts]; }
@@ -72,6 +74,7 @@ public:
         additions_[0].enter(content.names);
         additions_[1].enter(content.items);
         additions_[2].enter(content.cells);
+        additions_[3].enter(content.classes);
     }
 
     // The state and the states to work on, with the newcomers in them.
@@ -108,7 +111,7 @@ public:
             content.joined_late = content.joined_late || learned_;
             content.retired.resize(n(), 0);
         }
-        for (size_t k = 0; k < 3; ++k) old_[k] = additions_[k].commit();
+        for (size_t k = 0; k < 4; ++k) old_[k] = additions_[k].commit();
         if (!lazy) content.weighed = n();
     }
 
@@ -139,8 +142,8 @@ private:
     Reference states_;
     Reference newcomers_;
     Reference whole_;
-    Names::Addition additions_[3];
-    Reference old_[3];
+    Names::Addition additions_[4];
+    Reference old_[4];
     size_t before_ = 0;
     size_t games_before_ = 0;
     bool learned_ = false;

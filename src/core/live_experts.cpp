@@ -5,16 +5,17 @@ namespace normalhedge::python::live {
 
 namespace {
 
-// join(version, names, items, cells): let experts, items and cells join that are not there yet.
+// join(version, names, items, cells, classes): let experts, items, cells and classes join that are not there yet.
 PyObject* join(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 4);
+        check_count(count, 5);
         const Operation operation(object, whole(args[0]));
         Content& content = content_of(object);
         Growth growth;
         growth.experts = strings_of(args[1]);
         growth.items = strings_of(args[2]);
         growth.cells = strings_of(args[3]);
+        growth.classes = strings_of(args[4]);
         growth.lazy = true;
         if (growth.empty()) Py_RETURN_NONE;
         const bool experts = !growth.experts.empty();
@@ -168,6 +169,7 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
         average(FieldId::ledgers, state[Axis::ledger_rows], content.n(), state.stride());
         average(FieldId::totals, 1, state[Axis::totals], state[Axis::totals]);
         average(FieldId::weights, 1, content.n(), state.stride());
+        average(FieldId::recalibrations, state[Axis::recalibration_rows], state[Axis::classes], state.shifts(0).stride);
         const size_t features = state.features();
         average(FieldId::equation_rows, state[Axis::equation_rows], features, features);
         average(FieldId::equation_squares, state[Axis::equations] * features, features, features);
@@ -182,7 +184,7 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
 
 void add_expert_methods(Methods& methods) {
     methods.insert(methods.end(), {
-        fast("join", join, "Add experts, items and cells of contexts."),
+        fast("join", join, "Add experts, items, cells of contexts and classes."),
         fast("leave", leave, "Remove experts."),
         fast("rename", rename, "Give an expert another name."),
         fast("inherit", inherit, "Give an expert the record of another."),

@@ -24,7 +24,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
         content->limits = {whole(args[max_pending_setting]),
                            args[max_age_setting] == Py_None ? -1 : whole(args[max_age_setting]),
                            whole(args[history_setting])};
-        content->state = State(content->rule->shape(0, 0, 0));
+        content->state = State(content->rule->shape(0, 0, 0, 0));
         if (content->rule->own_hedger) {
             content->states = Reference::checked(PyList_New(0));
             for (size_t g = 0; g < content->state[Axis::games]; ++g)

@@ -7,11 +7,11 @@ namespace normalhedge::python::live {
 namespace {
 
 // predict_rows(round) -> (ticket, values, distribution, bounds or None); `round` is a `RoundInput`: version,
-// forecasts, confidence, keys, items, new names, id, cells, new cells. The caller has replaced forecasts of experts
+// forecasts, confidence, keys, items, new names, id, cells, new cells, new classes. The caller has replaced forecasts of experts
 // asleep by NaN.
 PyObject* predict_rows(PyObject* object, PyObject* input) {
     return guarded([&]() -> PyObject* {
-        PyObject** field = fields_of(input, 9);
+        PyObject** field = fields_of(input, 10);
         const Operation operation(object, whole(field[0]));
         Content& content = content_of(object);
         const Rule& rule = *content.rule;
@@ -19,6 +19,7 @@ PyObject* predict_rows(PyObject* object, PyObject* input) {
         Growth growth;
         growth.experts = strings_of(field[5]);
         growth.cells = strings_of(field[8]);
+        growth.classes = strings_of(field[9]);
         const std::vector<Reference> items = strings_of(field[4]);
         const size_t n = content.n() + growth.experts.size();
         if (table.columns != n || n == 0 || items.size() != table.layers || !rule.takes(table.rows))
@@ -122,6 +123,9 @@ void predict_again(Content& content, const Content& now, const Round& round) {
         cells = std::max(cells, round.cells[i] + 1);
     for (auto k = content.cells.size(); k < static_cast<size_t>(cells); ++k)
         growth.cells.push_back(Reference::borrowed(now.cells[k]));
+    const size_t classes = std::min(round.shape.classes, now.classes.size());
+    for (size_t k = content.classes.size(); content.rule->has_classes(classes) && k < classes; ++k)
+        growth.classes.push_back(Reference::borrowed(now.classes[k]));
     std::vector<Reference> items;
     for (size_t j = 0; j < round.shape.count; ++j)
         items.push_back(Reference::borrowed(now.items[static_cast<size_t>(round.items[j])]));

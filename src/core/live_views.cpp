@@ -26,6 +26,10 @@ PyObject* get_cells(PyObject* object, void*) {
     return guarded([&]() -> PyObject* { return copy_of_list(content_of(object).cells.shown()).release(); });
 }
 
+PyObject* get_classes(PyObject* object, void*) {
+    return guarded([&]() -> PyObject* { return copy_of_list(content_of(object).classes.shown()).release(); });
+}
+
 PyObject* get_retired(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
         const Content& content = content_of(object);
@@ -218,6 +222,7 @@ void add_views(Methods& methods, Attributes& attributes) {
         {"names", get_names, nullptr, nullptr, nullptr},
         {"items", get_items, nullptr, nullptr, nullptr},
         {"cells", get_cells, nullptr, nullptr, nullptr},
+        {"classes", get_classes, nullptr, nullptr, nullptr},
         {"retired", get_retired, nullptr, nullptr, nullptr},
         {"states", get_states, nullptr, nullptr, nullptr},
         {"parts", get_parts, nullptr, nullptr, nullptr},

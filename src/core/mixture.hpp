@@ -50,6 +50,17 @@ struct Recipe {
     }
 };
 
+// The memory of the shifts of recalibrations in a game: see `recalibrating.hpp`.
+struct Shifts {
+    double* data = nullptr;  // recalibration_rows x classes
+    size_t classes = 0;
+    size_t stride = 0;
+
+    double* row(size_t r) const { return data + r * stride; }
+};
+constexpr size_t recalibration_count = 2;
+constexpr size_t recalibration_rows = 2 * recalibration_count;
+
 // One game of a mixture; it owns nothing.
 struct Game {
     Columns columns;
@@ -57,6 +68,7 @@ struct Game {
     Range* pool;          // the range of pooled gains
     double* losses = nullptr;  // n: the regrets in units of the loss; a component has none
     Stacks stacks = {};        // of corrections; a component has none
+    Shifts shifts = {};        // of recalibrations; a component has none
 };
 
 // Sums for summaries and reports.

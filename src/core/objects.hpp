@@ -32,7 +32,8 @@ struct From<Way> {
         if (std::strcmp(name, "median") == 0) return Way::median;
         if (std::strcmp(name, "trimmed") == 0) return Way::trimmed;
         if (std::strcmp(name, "vote") == 0) return Way::vote;
-        raise(PyExc_ValueError, "the core combines by mean, median, trimmed mean or vote");
+        if (std::strcmp(name, "logarithmic") == 0) return Way::logarithmic;
+        raise(PyExc_ValueError, "the core combines by mean, median, trimmed mean, vote or logarithmic pool");
     }
 };
 

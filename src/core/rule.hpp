@@ -70,7 +70,7 @@ struct Rule {
         return automatic && items > 1 ? 1 + items : 1;
     }
 
-    Shape shape(size_t experts, size_t items, size_t cells) const {
+    Shape shape(size_t experts, size_t items, size_t cells, size_t classes) const {
         Shape shape;
         shape[Axis::experts] = experts;
         shape[Axis::items] = items;
@@ -85,6 +85,8 @@ struct Rule {
         shape[Axis::pair] = 2;
         shape[Axis::delay] = 4;
         shape[Axis::one] = 1;
+        shape[Axis::classes] = classes;
+        shape[Axis::recalibration_rows] = automatic && automatic->recalibrates() ? recalibration_rows : 0;
         if (automatic && automatic->solves()) {
             shape[Axis::equations] = equation_count;
             shape[Axis::equation_rows] = equation_rows;

@@ -8,15 +8,16 @@
 
 namespace normalhedge::mixtures {
 
-// The axes of the arrays. Experts, games, items and cells grow, and features with the experts; the rule sets the others.
+// The axes of the arrays. Experts, games, items, cells and classes grow, and features with the experts; the rule sets the
+// others.
 enum class Axis : unsigned char {
-    experts, games, items, cells, features, equations, equation_rows, cell_rows, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
+    experts, games, items, cells, classes, recalibration_rows, features, equations, equation_rows, cell_rows, ledger_rows, totals, item_numbers, interval_numbers, marks, expert_sums,
     total_sums, pair, delay, one, axes
 };
 
 enum class FieldId : unsigned char {
     weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, loss_regrets, delays,
-    intervals, interval_rounds, equation_rows, equation_squares, cell_rows, cell_squares, fields
+    intervals, interval_rounds, equation_rows, equation_squares, cell_rows, cell_squares, recalibrations, fields
 };
 
 constexpr size_t field_count = static_cast<size_t>(FieldId::fields);
@@ -47,6 +48,7 @@ constexpr std::array<Field, field_count> state_fields{{
     {"equation_squares", {Axis::games, Axis::equations, Axis::features, Axis::features}, 4},
     {"cell_rows", {Axis::cells, Axis::cell_rows, Axis::features, Axis::one}, 3},
     {"cell_squares", {Axis::cells, Axis::features, Axis::features, Axis::one}, 3},
+    {"recalibrations", {Axis::games, Axis::recalibration_rows, Axis::classes, Axis::one}, 3},
 }};
 
 // The length of each axis.
@@ -125,13 +127,14 @@ public:
         return reinterpret_cast<std::int64_t*>(at(field));
     }
 
-    // Whether there is room for more experts, games, items and cells.
+    // Whether there is room for more experts, games, items, cells and classes.
     bool has_room(const Shape& shape) const {
         return shape[Axis::experts] <= room_[Axis::experts] && shape[Axis::games] <= room_[Axis::games] &&
-               shape[Axis::items] <= room_[Axis::items] && shape[Axis::cells] <= room_[Axis::cells];
+               shape[Axis::items] <= room_[Axis::items] && shape[Axis::cells] <= room_[Axis::cells] &&
+               shape[Axis::classes] <= room_[Axis::classes];
     }
 
-    // Use spare room for more experts, games, items and cells; new places hold the fill.
+    // Use spare room for more experts, games, items, cells and classes; new places hold the fill.
     void extend(const Shape& shape) noexcept {
         const Shape before = shape_;
         shape_ = shape;
@@ -141,7 +144,7 @@ public:
     // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
     State extended(const Shape& shape) const {
         Shape room = shape;
-        for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::cells, Axis::one}) {
+        for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::cells, Axis::classes, Axis::one}) {
             const size_t wanted = shape[axis];
             if (wanted > room_[axis] && wanted >= spacious) room[axis] = wanted + wanted / 2;
             if (wanted <= room_[axis]) room[axis] = room_[axis];
@@ -182,13 +185,17 @@ public:
                  at(FieldId::totals) + g * shape_[Axis::totals], g},
                 whole_at(FieldId::marks) + g * Sums::mark_rows * capacity,
                 reinterpret_cast<Range*>(at(FieldId::pool_ranges)) + g,
-                at(FieldId::loss_regrets) + g * capacity, stacks(g)};
+                at(FieldId::loss_regrets) + g * capacity, stacks(g), shifts(g)};
     }
     Stacks stacks(size_t g) const {
         const size_t room = features();
         return {at(FieldId::equation_rows) + g * shape_[Axis::equation_rows] * room,
                 at(FieldId::equation_squares) + g * shape_[Axis::equations] * room * room,
                 shape_[Axis::features], room};
+    }
+    Shifts shifts(size_t g) const {
+        const size_t room = room_[Axis::classes];
+        return {at(FieldId::recalibrations) + g * shape_[Axis::recalibration_rows] * room, shape_[Axis::classes], room};
     }
     Cells cells() const {
         return {at(FieldId::cell_rows), at(FieldId::cell_squares), shape_[Axis::cells], shape_[Axis::features],

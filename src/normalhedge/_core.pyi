@@ -60,6 +60,7 @@ class Live:
     equation_squares: Floats
     cell_rows: Floats
     cell_squares: Floats
+    recalibrations: Floats
     rounds: int
     next_ticket: int
     expired: int
@@ -70,6 +71,7 @@ class Live:
     names: list[str]
     items: list[str]
     cells: list[str]
+    classes: list[str]
     retired: frozenset[str]
     states: list[Any] | None
     ids: dict[str, int]
@@ -94,7 +96,13 @@ class Live:
     def copy(self, history: bool, /) -> Live: ...
     def take_over(self, version: int, other: Live, /) -> None: ...
     def join(
-        self, version: int, names: Sequence[str], items: Sequence[str], cells: Sequence[str], /
+        self,
+        version: int,
+        names: Sequence[str],
+        items: Sequence[str],
+        cells: Sequence[str],
+        classes: Sequence[str],
+        /,
     ) -> None: ...
     def leave(self, version: int, places: np.ndarray, /) -> None: ...
     def rename(self, version: int, place: int, name: str, /) -> None: ...

@@ -54,6 +54,7 @@ def test_a_mixture_without_experts() -> None:
             None,
             None,
             [],
+            [],
         )
         with pytest.raises(ValueError, match="do not fit"):
             live.predict_rows(empty)
@@ -68,7 +69,7 @@ def test_a_mixture_without_experts() -> None:
         with pytest.raises(ValueError, match="of one size"):
             live.assign(version, {"weights": np.ones((3, 3))})
         with pytest.raises(RuntimeError, match="must not be used while"):
-            live.join(version - 1, ["a"], [], [])
+            live.join(version - 1, ["a"], [], [], [])
         assert live.version == version
         assert live.predict({"a": 1.0}) is None
         assert not live.update(0, 1.0)

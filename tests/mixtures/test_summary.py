@@ -65,7 +65,7 @@ def test_the_settings_of_auto() -> None:
     assert settings() == "auto (14 ways of combining, guard on), loss square"
     assert settings("auto:guard=false") == "auto (14 ways of combining, guard off), loss square"
     assert "compared over 50 rounds" in settings("auto:memory=50")
-    assert settings(loss="l1") == "auto (11 ways of combining), loss l1"
+    assert settings(loss="l1") == "auto (14 ways of combining), loss l1"
     assert settings(loss="zero-one") == "auto (4 ways of combining), loss zero-one"
     assert settings("squint").startswith("Squint(alpha=0.05), loss square, mean, gradient")
 

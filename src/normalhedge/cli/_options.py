@@ -12,6 +12,7 @@ from normalhedge.boundary import inputs, specs
 from normalhedge.cli._shared import Decorator, path_option, words
 from normalhedge.live.owner import Owner
 from normalhedge.live.state_file import StateFile
+from normalhedge.mixtures.losses import CLASS_LOSS
 from normalhedge.mixtures.rules import MEMORY, is_automatic
 from normalhedge.mixtures.state import OPTIONS
 from normalhedge.mixtures.streams import LONGEST
@@ -58,7 +59,7 @@ those who keep many mixtures."""
 REMARKS = {
     "hedger": " 'compare --help' lists them. [default: auto; normal-hedge if an option of a "
     "single rule is given]",
-    "loss": " [default: square; l1 for classes; crps for quantiles]",
+    "loss": " [default: square; brier for classes; crps for quantiles]",
     "memory": f" [default: {MEMORY:g}]",
 }
 """What the command line adds to the texts of options: the defaults that depend on a table."""
@@ -172,7 +173,7 @@ def mixture_settings(
 ) -> dict[str, Any]:
     """Return the arguments of `Mixture` that options of the command line give."""
     options = {name: parameters[name] for name in names}
-    options["loss"] = parameters["loss"] or ("l1" if parameters["classes"] else None)
+    options["loss"] = parameters["loss"] or (CLASS_LOSS if parameters["classes"] else None)
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 

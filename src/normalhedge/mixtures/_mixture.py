@@ -35,11 +35,15 @@ from normalhedge.mixtures.state import (
     check_mapping,
     id_text,
     let_sleep,
+    named_classes,
+    number_classes,
+    number_outcome,
+    order_classes,
     read,
     read_context,
     read_outcome,
     refuse_contexts,
-    shape_values,
+    shape_classes,
 )
 
 _alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
@@ -189,10 +193,11 @@ class Mixture(MixtureViews):
         forecasts
             The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
             for vectors and for several items in one round. With a loss of class probabilities, a
-            sequence of probabilities replaces each number; with the crps loss, a sequence of
-            quantiles, one for each level, or a mapping of levels to quantiles. An expert sleeps
-            where its forecast is None or NaN. Missing quantiles between two others are
-            interpolated; without the first or the last one the expert sleeps.
+            sequence of probabilities, or a mapping of the names of classes to probabilities,
+            replaces each number, and the prediction has the same form; with the crps loss, a
+            sequence of quantiles, one for each level, or a mapping of levels to quantiles. An
+            expert sleeps where its forecast is None or NaN. Missing quantiles between two others
+            are interpolated; without the first or the last one the expert sleeps.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
         id
@@ -236,6 +241,7 @@ class Mixture(MixtureViews):
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
         self._forget_sleepers(forecasts)
         version = live.version
+        forecasts, classes = order_classes(live.classes, self.settings.loss, forecasts)
         table, keys, new = self._read(forecasts)
         confidences = None
         if confidence is not None:
@@ -250,14 +256,21 @@ class Mixture(MixtureViews):
             cells, new_cells = read_context(live, context, keys)
         items = [""] if keys is None else [str(key) for key in keys]
         kept = tuple(keys) if isinstance(keys, list) else keys
-        ticket, values, distribution, bounds = live.predict_rows(
-            RoundInput(version, table, confidences, kept, items, new, text, cells, new_cells)
+        classes = classes or number_classes(live, self.settings.loss, table.shape[1])
+        round_ = RoundInput(
+            version, table, confidences, kept, items, new, text, cells, new_cells, classes
         )
+        ticket, values, distribution, bounds = live.predict_rows(round_)
         intervals = None
         if self.intervals is not None and bounds is not None:
             intervals = self.intervals.shaped_bounds(bounds, keys)
         return Prediction(
-            shape_values(values, keys), ticket, live.names, distribution, keys, intervals
+            shape_classes(live.classes, values, keys),
+            ticket,
+            live.names,
+            distribution,
+            keys,
+            intervals,
         )
 
     def peek(
@@ -321,7 +334,8 @@ class Mixture(MixtureViews):
         awake = self.names[len(self.settings.include) :] if names is None else names
         forecast: Any = 1.0
         if self.settings.loss.of_classes:
-            forecast = [1.0, 0.0]
+            classes = named_classes(self.live.classes)
+            forecast = dict.fromkeys(classes, 1.0 / len(classes)) if classes else [1.0, 0.0]
         elif len(self.settings.loss.levels) > 1:
             forecast = [1.0] * len(self.settings.loss.levels)
         prediction = self.copy(history=False).predict(dict.fromkeys(awake, forecast))
@@ -341,7 +355,8 @@ class Mixture(MixtureViews):
         ticket
             The ticket of the prediction; None if an id is given.
         outcome
-            The outcome, in the form of the forecasts; a class if these were class probabilities.
+            The outcome, in the form of the forecasts; a class, its number or its name, if these
+            were class probabilities.
             If there are several items, some outcomes may be missing (NaN, None, or not in the
             mapping): the mixture does not wait for them any more.
         id
@@ -416,6 +431,7 @@ class Mixture(MixtureViews):
         rows, classes, _ = waiting.forecasts.shape
         loss = self.settings.loss
         classes = 1 if loss.of_levels else classes
+        outcome = number_outcome(self._live.classes, outcome)
         return read_outcome(outcome, waiting.keys, rows, classes, loss)
 
     def save(self, path: str | Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from normalhedge.live import json_lines
 from normalhedge.mixtures.losses import Loss
-from normalhedge.mixtures.state import read, read_outcome
+from normalhedge.mixtures.state import number_outcome, order_classes, read, read_outcome
 from normalhedge.service._recovery import operations_of
 from normalhedge.service._storage import Event, Storage
 
@@ -98,13 +98,16 @@ def losses_of(settlement: dict[str, Any], loss: Loss) -> dict[str, Any]:
     levels = loss.levels if loss.of_levels else ()
     try:
         index = {str(k): k for k in columns}
+        told = {str(k): value for k, value in columns.items()}
+        ordered, named = order_classes([], loss, told)
         table, keys = read(
-            {str(k): value for k, value in columns.items()}, index, len(index),
+            ordered, index, len(index),
             of_classes=loss.of_classes, levels=levels,
         )  # fmt: skip
         rows, classes = table.shape[:2]
         classes = 1 if loss.of_levels else classes
-        outcomes = read_outcome(settlement["outcome"], keys, rows, classes, loss)
+        outcome = number_outcome(named, settlement["outcome"])
+        outcomes = read_outcome(outcome, keys, rows, classes, loss)
     except (ValueError, TypeError, KeyError):
         return {}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():

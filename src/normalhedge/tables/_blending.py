@@ -13,6 +13,7 @@ from normalhedge.boundary.progress import Listener, shares
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
+from normalhedge.tables._classes import check_classes, find_classes, with_loss
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._contexts import settle_contexts, usual_contexts
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
@@ -31,6 +32,7 @@ from normalhedge.tables._settings import (
 )
 from normalhedge.tables.frames import (
     Columns,
+    Panel,
     WholeTable,
     as_tuple,
     check_contexts,
@@ -189,7 +191,8 @@ def blend(
         a column ``model``, and ``forecast`` or ``classes``. The output of Nixtla's
         ``cross_validation`` needs no changes.
     target
-        The column of outcomes, empty where they are unknown; classes 0, 1, ... for probabilities.
+        The column of outcomes, empty where they are unknown. For class probabilities, classes 0,
+        1, ... or their names; for probabilities of one event, 0 and 1, booleans or two texts.
     experts
         The columns of the experts; by default all columns of numbers without another role.
     by
@@ -213,7 +216,11 @@ def blend(
         if series do.
     model, forecast, classes
         The columns of a long table: the names of the experts, and their forecasts or, for class
-        probabilities, a column for each class.
+        probabilities, a column for each class; by default all columns of numbers without another
+        role, if outcomes are names of these. With a loss of class probabilities, or booleans as
+        outcomes, the forecasts of other tables are probabilities of one event; if outcomes are two
+        texts, ``classes`` names both, the one that the probabilities are of last. Class
+        probabilities have the loss ``"brier"`` by default.
     level
         The column of levels of a long table of quantile forecasts. By default a column with a usual
         name, such as ``level``, ``quantile`` or ``output_type_id``.
@@ -270,19 +277,18 @@ def blend(
     lag = check_lag(lag, columns)
     continued, settings = mixture is not None, {}
     if mixture is None:
-        settings = tune_options(table, columns, {**options}, quantile_table)
+        settings = tune_options(table, columns, with_loss(options, columns), quantile_table)
         mixture = Mixture(**settings)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
     check_loss(mixture.settings.loss, columns, quantile_table)
+    check_classes(mixture, columns)
     panel = read_panel(table, columns)
     if spec.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
     mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
-    classes = panel.forecasts.shape[1]
-    if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
-        raise ValueError("the number of classes must be the same as in the earlier table")
+    _check_pending(mixture, panel)
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
@@ -307,7 +313,7 @@ def blend(
     layout = quantile_table or columns
     result = result_table(index, rounds, sums, mixture.names, layout, intervals)
     if labels is not None:
-        decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
+        decoded = [str(columns.target)] + ["blend"] * (not columns.of_classes)
         result = labels.decode(result, decoded)
     return Blend(
         back(result),
@@ -332,6 +338,12 @@ def blend(
     )
 
 
+def _check_pending(mixture: Mixture, panel: Panel) -> None:
+    classes = panel.forecasts.shape[1]
+    if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
+        raise ValueError("the number of classes must be the same as in the earlier table")
+
+
 def _prepare(
     table: Any,
     spec: Columns,
@@ -348,15 +360,16 @@ def _prepare(
         quantiles.columns.notes += remarks
         check_contexts(spec.context, table, quantiles.columns)
         return quantiles.table, quantiles.columns, None, quantiles
+    table, spec, labels = find_classes(table, spec, mixture, options)
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
         of_labels = mixture.settings.loss.of_labels
-    labels = labels_of(table, spec, of_labels=of_labels)
-    if labels is not None:
-        table = labels.encode(table)
+    if not spec.binary:
+        labels = labels_of(table, spec, of_labels=of_labels)
+        table = table if labels is None else labels.encode(table)
     columns = guess(table, spec)
     check_contexts(columns.context, table, columns)
-    columns.notes += remarks
+    columns.notes += [*spec.notes, *remarks]
     return table, columns, labels, None
 
 

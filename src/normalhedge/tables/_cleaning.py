@@ -183,7 +183,7 @@ def labels_of(table: Any, spec: Columns, *, of_labels: bool) -> Labels | None:
         return None
     words = set(filter(None, encode(table[target])[0]))
     if spec.classes:
-        named = (list(spec.classes), _short(spec.classes, PARTS), _short(spec.classes))
+        named = class_names(spec.classes)
         labels = next((names for names in named if words <= set(names)), named[1])
         return Labels({label: k for k, label in enumerate(labels)}, [target])
     if not of_labels:
@@ -213,6 +213,11 @@ def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
     if len(set(numbers)) < len(numbers):
         raise ValueError("two labels have the same checksum: use numbers in place of labels")
     return Labels(dict(zip(names, numbers, strict=True)), list(columns))
+
+
+def class_names(columns: Sequence[str]) -> list[list[str]]:
+    """Return the names that the classes of some columns may have in outcomes."""
+    return [list(columns), _short(columns, PARTS), _short(columns)]
 
 
 def _short(names: Sequence[str], parts: str = "") -> list[str]:

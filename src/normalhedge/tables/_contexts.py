@@ -95,7 +95,7 @@ def place_rows(
         ]
     live = session.state.live
     plan = plan_cells(live, [(name, word) for *_, name, word in sorted(firsts)])
-    live.join(live.version, [], [], plan.new)
+    live.join(live.version, [], [], plan.new, [])
     notes = []
     for name, places in plan.places.items():
         words = panel.contexts[name].words

@@ -75,14 +75,14 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     sums = play_table(session, rounds, weights=weights, progress=None)
     intervals, names = play_intervals(session, rounds), session.state.names
     result = result_table(panel.table, rounds, sums, names, quantiles or columns, intervals)
-    if labels is not None and not columns.classes:
+    if labels is not None and not columns.of_classes:
         result = labels.decode(result, ["blend"])
     return result.drop_columns([target])
 
 
 def _labels(past: Past, table: Any) -> Labels | None:
     """Return the labels of a future table, which may have others than the past; None without."""
-    if past.labels is None or past.columns.classes:
+    if past.labels is None or past.columns.of_classes:
         return past.labels
     there = [name for name in past.labels.columns if name in table.column_names]
     words = {word for name in there if is_text(table[name].type) for word in encode(table[name])[0]}

@@ -141,8 +141,11 @@ def result_table(
     else:
         heads = [f"blend_{name}" for name in layout.classes] or ["blend"]
     place = rounds.new_rows()
-    rows, blocks = rounds.row_of[place], [rounds.values[place, : len(heads)]]
-    again = {row: seen.values for row, seen in rounds.again.items()}
+    # Of one event, the second class is that it happens.
+    first = 1 if isinstance(layout, Columns) and layout.binary else 0
+    shown = slice(first, first + len(heads))
+    rows, blocks = rounds.row_of[place], [rounds.values[place, shown]]
+    again = {row: seen.values[shown] for row, seen in rounds.again.items()}
     if intervals is not None:
         # Quantiles of the blend may have intervals of their own.
         heads = [*heads, *intervals.names("blend" if len(heads) == 1 else "calibrated")]

@@ -12,6 +12,7 @@ from normalhedge.mixtures.state import (
     DeferredOutcome,
     RoundRecord,
     item_indices,
+    join_classes,
     let_sleep,
     widen,
 )
@@ -83,8 +84,7 @@ class TableRounds:
 
 def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     """Return the pending rounds of earlier tables, followed by the rounds of a panel."""
-    session.begin_table(panel.time_kind)
-    session.state.join(panel.experts)
+    _join_experts(session, panel)
     notes: list[str] = []
     items = _join_items(session, panel.items, notes)[panel.series]
     games = np.zeros_like(items) if session.state.settings.shared else items
@@ -144,6 +144,12 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     )  # fmt: skip
     _set_ready(result, list(session.deferred.values()), lag)
     return result
+
+
+def _join_experts(session: TableSession, panel: Panel) -> None:
+    session.begin_table(panel.time_kind)
+    session.state.join(panel.experts)
+    join_classes(session.state.live, session.state.settings.loss, panel.forecasts.shape[1])
 
 
 def _sort(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:

@@ -62,9 +62,9 @@ def check_loss(loss: Loss, columns: Columns, quantiles: QuantileTable | None) ->
             f"the mixture has the levels {_list(loss.levels)}, and the table must have the same; "
             f"it has {_list(quantiles.levels)}"
         )
-    if bool(columns.classes) != loss.of_classes:
+    if columns.of_classes != loss.of_classes:
         raise ValueError(
-            f"loss {loss} needs {'class' if not columns.classes else 'numbers, not'}"
+            f"loss {loss} needs {'class' if not columns.of_classes else 'numbers, not'}"
             " probabilities: see classes"
         )
 

@@ -2,9 +2,9 @@
 
 Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
 had no checksum, version 3 no regrets in units of the loss and no delays. Before version 6 the
-default had no corrections, except in version 5, of which there was no release: files go on without.
-It had no usual number of rows of a round either, which is then the mean of the past rounds.
-Before version 7 it had none of quantiles, and other ways of combining them: files go on so, too.
+default had no corrections, except in version 5, of which there was no release, no recalibrations of
+class probabilities and other ways of combining quantiles: files go on so. It had no usual number of
+rows of a round either, which is then the mean of the past rounds.
 All versions are read: an entry that a version does not have keeps its value in a new mixture,
 unless it can be computed.
 """
@@ -40,7 +40,7 @@ from normalhedge.mixtures.state import (
 )
 
 FORMAT = "normalhedge mixture"
-VERSION = 7
+VERSION = 6
 SEALED = 3
 """The first version with a checksum. Files before it are refused if they have unknown entries."""
 
@@ -99,6 +99,8 @@ SCHEMA = (
     Entry("equation_squares", since=6, field="equation_squares"),
     Entry("cell_rows", since=6, field="cell_rows"),
     Entry("cell_squares", since=6, field="cell_squares"),
+    Entry("classes", since=6),
+    Entry("recalibrations", since=6, field="recalibrations"),
     Entry("sums", field="expert_sums"),
     Entry("totals", field="total_sums"),
     Entry("retired", since=SEALED, optional=True),
@@ -129,6 +131,7 @@ def write_mixture(state: MixtureState) -> dict[str, Any]:
         "names": live.names,
         "items": live.items,
         "cells": live.cells,
+        "classes": live.classes,
         **{entry.name: getattr(live, entry.name) for entry in entries if entry.check},
         **{entry.name: getattr(live, entry.field).tolist() for entry in entries if entry.field},
         "retired": sorted(live.retired),
@@ -147,9 +150,15 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
     cells = check_words("cells", content.get("cells", []))
     check_cells(cells)
     if len(set(cells)) == len(cells) and (not cells or takes_contexts(state.settings)):
-        live.join(live.version, [], [], cells)
-    if (state.names, state.items, live.cells) != (content["names"], content["items"], cells):
-        raise ValueError("names, items and cells must be different words, in their first order")
+        live.join(live.version, [], [], cells, [])
+    classes = check_words("classes", content.get("classes", []))
+    if len(set(classes)) == len(classes) and (not classes or state.settings.loss.of_classes):
+        live.join(live.version, [], [], [], classes)
+    written = (content["names"], content["items"], cells, classes)
+    if (state.names, state.items, live.cells, live.classes) != written:
+        raise ValueError(
+            "names, items, cells and classes must be different words, in their first order"
+        )
     for name, entry in entries.items():
         if entry.check is not None:
             setattr(live, name, entry.check(name, content[name]))
@@ -194,14 +203,13 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
     options = interval_options(content.get("intervals")) | _limits(content)
     components, prior = hedger.pop("components", None), hedger.pop("prior", None)
     own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
-    if content["version"] < 6 and kind is Automatic:
+    written = content["recipe"]
+    if kind is Automatic and content["version"] < 6:
         if content["version"] == 5 and kind(**hedger).target(own_loss):
             raise ValueError("a development version had other corrections: blend the table again")
+        if "inside" in hedger:
+            written = {**written, "hedger": {**written["hedger"], "inside": True}}
         hedger["inside"] = True
-    recipe_hedger = content["recipe"]["hedger"]
-    if content["version"] < 7 and kind is Automatic and own_loss.of_levels:
-        hedger["inside"] = True
-        recipe_hedger = {name: x for name, x in recipe_hedger.items() if name != "inside"}
     rule = kind(**hedger)
     names = [part.name for part in rule.components(own_loss)] if kind is Automatic else None
     if names != components:
@@ -210,7 +218,7 @@ def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> 
         recipe = {k: v for k, v in recipe.items() if k not in OPTIONS or not OPTIONS[k].single}
         rule = rule if prior is None else _with_prior(rule, own_loss, prior)
     settings = MixtureSettings.of(hedger=rule, loss=own_loss, **recipe, **options)
-    _check_recipe(settings, {**content["recipe"], "hedger": recipe_hedger}, loss)
+    _check_recipe(settings, written, loss)
     return MixtureState.new(settings)
 
 

@@ -99,6 +99,11 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 }
 """Every loss by its name on the command line."""
 
+CLASS_LOSS = "brier"
+"""The loss of class probabilities if none is named. It is proper: no expert gains by saying what it
+does not believe. It is bounded and convex: one certain error does not decide for long, and the
+bound of the default blend has no gap."""
+
 SCORES = {"mae": "absolute", "mse": "square", "rmse": "square"}
 """Names of scores that people know, and the losses that they are means of."""
 

@@ -27,6 +27,9 @@ BY_CORRECTION = 0.05
 """The prior of each correction, of each correction of a context, and of their base, in the
 insurance."""
 
+RECALIBRATIONS = 2
+"""The number of recalibrations of class probabilities: of the blend, and of the plain pool."""
+
 SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
 """The largest error that corrections learn from, in usual errors."""
 
@@ -82,6 +85,20 @@ class Automatic:
     follow the slopes of the loss: the first moves location and spread, the second each quantile
     that is missed too often or too seldom. See ``src/core/quantile_corrections.hpp``.
 
+    Class probabilities are recalibrated: a blend of experts who know different things is too flat,
+    one of overconfident experts too sharp. The base b is the blend or the plain logarithmic pool,
+
+    .. math::
+
+        p_c \propto \exp(a_c + \beta \log b_c), \qquad
+        \theta \leftarrow \frac{\sum_t \lambda^{T-t} (h_t \theta_t - g_t)}
+                             {\rho + \sum_t \lambda^{T-t} h_t}
+        \quad \text{for } \theta = a_c \text{ and } \theta = \beta - 1
+
+    with slopes g and curvatures h of the log loss: small Newton steps that the ridge rho keeps near
+    none. A meta level weighs the blend, 95 % at first, and its recalibrations. Items share them.
+    ``src/core/recalibrating.hpp`` has all of it.
+
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections. In what items
     learn together, a round with fewer rows than usual counts as a part of a round.
@@ -95,11 +112,14 @@ class Automatic:
     levels share; and by means with weights that are smooth over the levels, or by level. Their meta
     level waits for evidence of several rounds. With ``inside`` they have the ways of earlier
     versions: NormalHedge in the place of trimmed means.
+    Class probabilities have logarithmic pools, too: normalised geometric means with even weights,
+    or weights of AdaNormalHedge and NormalHedge, of the probabilities, or of 1e-6 if that is more,
+    so that no expert rules out a class alone.
 
     **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
-    weighted mean of the forecasts of the meta level, the ways and the corrections, with the weights
-    of AdaNormalHedge, whose prior gives the meta level 95 %. Theorem F of ``docs/two-levels.md``,
-    with the priors rho, says of each of them that
+    weighted mean of the forecasts of the meta level, the ways and the corrections (of classes, the
+    recalibrations), with the weights of AdaNormalHedge, whose prior gives the meta level 95 %.
+    Theorem F of ``docs/two-levels.md``, with the priors rho, says of each of them that
 
     .. math::
 
@@ -116,10 +136,10 @@ class Automatic:
     For the square loss, Theorem L bounds the regret to every linear combination of the experts
     with weights that sum to one (``Bound.linear``).
 
-    A corrected forecast lies within four mean errors of its base. With ``inside`` the blend lies
-    within the range of the forecasts after the guard. A round costs O(N log N) time for each of the
-    ways, and O(N^2) for each of five corrections; from 65 experts on, the corrections have the
-    first four features only.
+    A corrected forecast lies within four mean errors of its base. With ``inside`` there are no
+    corrections, recalibrations and logarithmic pools, and the blend lies within the range of the
+    forecasts after the guard. A round costs O(N log N) time for each of the ways, and O(N^2) for
+    each of five corrections; from 65 experts on, the corrections have the first four features only.
 
     References
     ----------
@@ -138,7 +158,8 @@ class Automatic:
     # Whether to clip absurd forecasts of numbers to a plausible range around the other forecasts
     # and past outcomes: see ``src/core/guard.hpp``.
     guard: bool = True
-    # whether to keep the blend within the range of the forecasts, without corrections
+    # whether to keep the blend within the range of the forecasts, without corrections,
+    # recalibrations and logarithmic pools
     inside: bool = False
     # the prior of the file that a mixture was loaded from, if it is another than the prior of this
     # version of the package; else None
@@ -247,7 +268,7 @@ class Automatic:
         --------
         >>> from normalhedge.mixtures import LOSSES
         >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
-        regret <= 505.523 (in units of the range of the loss; Theorem F)
+        regret <= 508.855 (in units of the range of the loss; Theorem F)
         """
         rounds = inputs.count("rounds", rounds)
         delay, wide = inputs.count("delay", delay, 0), inputs.count("wide", wide, 0)
@@ -274,19 +295,27 @@ class Automatic:
             return 0 if self.inside else QUANTILE_CORRECTIONS
         return CORRECTIONS if self.target(loss) else 0
 
+    def recalibrations(self, loss: Loss) -> int:
+        """Return the number of recalibrations of the blend, where it is of class probabilities."""
+        return RECALIBRATIONS if loss.of_classes and not self.inside else 0
+
     def first_way(self, loss: Loss) -> int:
         """Return the place of the first way among the values of a row.
 
         Before it: the blend, the two meta levels, the forecast that is followed; then, with
-        corrections, its base, the corrections and the corrections of contexts.
+        corrections, its base, the corrections and the corrections of contexts; or its base and the
+        recalibrations.
         """
-        return 4 + len(self._corrections_between(loss))
+        return 4 + len(self._between(loss))
 
-    def _corrections_between(self, loss: Loss) -> list[float]:
-        """Return the priors of the base, the shared corrections and the ones of contexts."""
+    def _between(self, loss: Loss) -> list[float]:
+        """Return the priors of the base and what it is corrected to, for all items.
+
+        These are corrections and corrections of contexts, or recalibrations.
+        """
         contexts = CONTEXTS if self.target(loss) else 0
-        corrections = self.corrections(loss)
-        return [BY_CORRECTION] * (1 + corrections + contexts if corrections else 0)
+        others = self.corrections(loss) + contexts + self.recalibrations(loss)
+        return [BY_CORRECTION] * (1 + others if others else 0)
 
     def _alone(self, loss: Loss) -> float:
         """Return the prior of a way of an item alone, as a share of the prior of the shared way."""
@@ -298,7 +327,7 @@ class Automatic:
         hedged = [way.prior for way in self.components(loss) if way.hedger is not None]
         separate = [self._alone(loss) * prior for prior in hedged]
         corrections = [BY_CORRECTION] * self.corrections(loss)
-        rest = (*self._corrections_between(loss), *ways, *separate, *corrections)
+        rest = (*self._between(loss), *ways, *separate, *corrections)
         return np.array([insured, *((1.0 - insured) * p for p in rest)])
 
     def _potential(self, loss: Loss, games: Live) -> Floats:
@@ -334,6 +363,7 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         hedger.guard and loss.forecasts.guarded,
         hedger.target(loss),
         (hedger._alone(loss), CAUTION if corrects else 1.0, corrects),
+        bool(hedger.recalibrations(loss)),
     )
 
 

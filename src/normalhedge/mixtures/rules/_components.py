@@ -17,6 +17,9 @@ for class probabilities: the range of their losses is bounded, so no absurd fore
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
 """The plain combinations, and their names in the core."""
 
+BY_POOL, BY_HEDGED_POOLS = 0.05, 0.05
+"""The priors of the plain logarithmic pool and of the hedged ones; the others share the rest."""
+
 PLAIN_QUANTILES = (0.04, 0.03, 0.01)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
 
@@ -33,7 +36,7 @@ times the largest difference the meta level waits for: see ``src/core/meta_level
 
 PLAIN_INSIDE = (0.12, 0.12, 0.1)
 TRIMMED_INSIDE, RELATIVE_INSIDE, GRADIENT_INSIDE, OTHERS_INSIDE = 0.2, 0.12, 0.24, 0.1
-"""The priors of quantiles with ``inside=true``, and of files before version 7."""
+"""The priors of quantiles with ``inside=true``, and of files before version 6."""
 
 SMOOTH = 5
 """The number of knots of weights that are smooth over the levels of quantiles."""
@@ -102,7 +105,10 @@ def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int
 
 
 def components_of(loss: Loss, *, inside: bool) -> list[Component]:
-    """Return the ways of combining for a loss, the plain ones first."""
+    """Return the ways of combining for a loss, the plain ones first.
+
+    With ``inside`` no way leaves the range of the forecasts, as logarithmic pools of classes do.
+    """
     if loss.of_levels:
         return _of_quantiles_inside(loss) if inside else _of_quantiles(loss)
     combine, medians = loss.forecasts.combine, loss.forecasts.medians
@@ -134,7 +140,22 @@ def components_of(loss: Loss, *, inside: bool) -> list[Component]:
         Component(f"plain {name}", None, PLAIN_WAYS[name], prior=trust * share)
         for name, share in loss.prior
     ]
-    return plain + _sharing(1.0 - trust, hedged)
+    ways = plain + _sharing(1.0 - trust, hedged)
+    return ways if inside or not loss.of_classes else _with_pools(ways)
+
+
+def _with_pools(ways: list[Component]) -> list[Component]:
+    """Return ways of combining class probabilities, and logarithmic pools, the plain ones first."""
+    rest = 1.0 - BY_POOL - BY_HEDGED_POOLS
+    ways = [way._replace(prior=rest * way.prior) for way in ways]
+    pool = Component("plain logarithmic pool", None, "logarithmic", prior=BY_POOL)
+    hedged = [
+        Component("AdaNormalHedge 20, logarithmic", AdaNormalHedge(alpha=0.05), "logarithmic"),
+        Component("NormalHedge 100, logarithmic", NormalHedge(memory=100), "logarithmic"),
+    ]
+    plain = [way for way in ways if way.hedger is None]
+    others = [way for way in ways if way.hedger is not None]
+    return [*plain, pool, *others, *_sharing(BY_HEDGED_POOLS, hedged)]
 
 
 def _of_quantiles(loss: Loss) -> list[Component]:

@@ -1,5 +1,13 @@
 """The settings and the state of a mixture, and the forms of its rounds."""
 
+from normalhedge.mixtures.state._classes import (
+    join_classes as join_classes,
+    named_classes as named_classes,
+    number_classes as number_classes,
+    number_outcome as number_outcome,
+    order_classes as order_classes,
+    shape_classes as shape_classes,
+)
 from normalhedge.mixtures.state._combining import combine as combine
 from normalhedge.mixtures.state._contexts import (
     MOST_CELLS as MOST_CELLS,

@@ -61,6 +61,7 @@ class RoundInput(NamedTuple):
     # cells, as `read_context` returns them
     cells: np.ndarray | None
     new_cells: Sequence[str]
+    new_classes: Sequence[str]  # the names of new classes
 
 
 class RoundRecord(NamedTuple):

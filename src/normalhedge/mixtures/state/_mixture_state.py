@@ -62,7 +62,7 @@ class MixtureState:
     def new(cls, settings: MixtureSettings) -> "MixtureState":
         """Return the state of a mixture that has seen nothing."""
         live = Live(core_settings(settings))
-        live.join(live.version, [PLAIN[way] for way in settings.include], [], [])
+        live.join(live.version, [PLAIN[way] for way in settings.include], [], [], [])
         return MixtureState(settings, live)
 
     @classmethod
@@ -174,7 +174,7 @@ class MixtureState:
     def join(self, names: Sequence[str]) -> None:
         """Let experts join as if they had slept so far; names of present experts change nothing."""
         with self._live.turn, INSIDE:
-            self._live.join(self._live.version, self._unknown_names(names), [], [])
+            self._live.join(self._live.version, self._unknown_names(names), [], [], [])
 
     def leave(self, name: str) -> None:
         """Remove an expert; its weight goes to the others, and its name is free again.
@@ -380,7 +380,7 @@ def widen(live: Live, forecasts: Floats, confidence: Floats | None) -> tuple[Flo
 def item_indices(live: Live, items: Sequence[str]) -> np.ndarray:
     """Return the index of each item; add items not seen before."""
     new = [name for name in dict.fromkeys(items) if live.find_item(name) < 0]
-    live.join(live.version, [], new, [])
+    live.join(live.version, [], new, [], [])
     return np.array([live.find_item(name) for name in items], dtype=np.int32)
 
 
@@ -396,6 +396,7 @@ def _content_of(live: Live) -> dict[str, Any]:
         "names": live.names,
         "items": live.items,
         "cells": live.cells,
+        "classes": live.classes,
         "counters": {name: getattr(live, name) for name in COUNTERS},
         "fields": {name: getattr(live, name) for name in STATE_FIELDS},
         "pending": [live.pending_round(ticket) for ticket in live.tickets()],
@@ -410,7 +411,8 @@ def _content_of(live: Live) -> dict[str, Any]:
 def _fill(state: MixtureState, content: Mapping[str, Any]) -> None:
     """Fill the state of a new mixture with a content."""
     live, plain = state.live, len(state.settings.include)
-    live.join(live.version, content["names"][plain:], content["items"], content["cells"])
+    names, items, cells, classes = (content[key] for key in ("names", "items", "cells", "classes"))
+    live.join(live.version, names[plain:], items, cells, classes)
     live.assign(live.version, {k: np.array(array) for k, array in content["fields"].items()})
     counters = content["counters"]
     pending = _copy_arrays(content["pending"])

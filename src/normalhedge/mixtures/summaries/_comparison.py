@@ -224,7 +224,7 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
         tuple((component_sums / component_rows).tolist()) if component_rows else (),
         component_rows,
         loss.of_wealth,
-        _shift(rows) if components.start > 4 else nan,
+        _shift(rows) if components.start > 4 and loss.forecasts.numeric else nan,
     )
 
 

@@ -9,6 +9,7 @@ from normalhedge.tables.frames._columns import (
     WholeTable as WholeTable,
     as_tuple as as_tuple,
     count_experts as count_experts,
+    free_numbers as free_numbers,
     guess as guess,
 )
 from normalhedge.tables.frames._contexts import (

@@ -5,7 +5,7 @@ forecasts, or one for each class.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,11 +72,17 @@ class Columns:
     model: str | None = None
     forecast: str | None = None
     classes: Sequence[str] = ()
+    binary: bool = False  # whether forecasts are probabilities of one event, which is class 1
     notes: list[str] = field(default_factory=list)  # sentences about the guesses
     # facts about a larger table, if this table is a part of it
     whole: WholeTable = field(default_factory=WholeTable)
     # the names of the contexts; None for the parts of dates that are tried by default
     context: Sequence[str] | None = None
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether forecasts are class probabilities."""
+        return self.binary or bool(self.classes)
 
     @property
     def index(self) -> list[str]:
@@ -132,11 +138,22 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         if left:
             notes.append(f"left out: {', '.join(left)}")
     result = Columns(
-        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole,
-        columns.context,
+        target, experts, by, time, cutoff, model, forecast, columns.classes, columns.binary, notes,
+        columns.whole, columns.context,
     )  # fmt: skip
     _check(table, result)
     return result
+
+
+def free_numbers(table: Any, columns: Columns, others: Collection[str]) -> list[str]:
+    """Return the columns of numbers that have no role, and none of the usual names of roles."""
+    roles = {columns.time, columns.cutoff, *columns.by, *others}
+    usual = {"cutoff", *TIMES, *SERIES, *COUNTS}
+    return [
+        name
+        for name in table.column_names
+        if name not in roles | usual and is_number(table.schema.field(name).type)
+    ]
 
 
 def count_experts(table: Any, columns: Columns) -> int:

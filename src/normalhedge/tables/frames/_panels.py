@@ -98,15 +98,12 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
         for c, part in enumerate(parts):
             forecasts[cells, c, who] = floats(table[part])
-        if columns.classes:
-            _refuse_classes(forecasts)
         known, steps = (None if part is None else part[first] for part in (known, steps))
         contexts, calendar = _of_cells(contexts, calendar, cells, first)
         series, codes = series[first], codes[first]
         outcomes = merge_outcomes(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
-    if columns.classes:
-        _refuse_labels(outcomes, len(columns.classes), str(columns.target))
+    forecasts = _check_classes(forecasts, outcomes, experts, columns)
     kind = "" if when is None else time_kind(table[when])
     panel = Panel(
         kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps,
@@ -226,10 +223,39 @@ def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
         raise ValueError(f"there is more than one forecast for {where}")
 
 
-def _refuse_classes(forecasts: Floats) -> None:
+def _refuse_classes(forecasts: Floats, classes: Sequence[str]) -> None:
     sums, least = forecasts.sum(axis=1), np.nanmin(forecasts, initial=0.0)
     if least < -1e-9 or (np.abs(sums - 1.0) > SUM_TOLERANCE).any():
-        raise ValueError("class probabilities must not be negative and must sum to one")
+        shown = ", ".join(classes[:6]) + ", ..." * (len(classes) > 6)
+        raise ValueError(
+            "class probabilities must not be negative and must sum to one: see the columns "
+            f"{shown}, or name others with classes"
+        )
+
+
+def _check_classes(
+    forecasts: Floats, outcomes: Floats, experts: Sequence[str], columns: Columns
+) -> Floats:
+    """Return forecasts, of both classes where they are of one event; refuse wrong classes."""
+    if columns.classes:
+        _refuse_classes(forecasts, columns.classes)
+    if columns.binary:
+        forecasts = _two_classes(forecasts, experts)
+    if columns.of_classes:
+        _refuse_labels(outcomes, forecasts.shape[1], str(columns.target))
+    return forecasts
+
+
+def _two_classes(forecasts: Floats, experts: Sequence[str]) -> Floats:
+    """Return the probabilities that something does not happen, and that it does."""
+    wrong = (forecasts < -1e-9) | (forecasts > 1.0 + 1e-9)
+    if wrong.any():
+        row, _, expert = np.argwhere(wrong)[0].tolist()
+        raise ValueError(
+            f"forecasts of {experts[expert]} must be probabilities between 0 and 1, one is "
+            f"{forecasts[row, 0, expert]:g}"
+        )
+    return np.concatenate([1.0 - forecasts, forecasts], axis=1)
 
 
 def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
