@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
 
 from normalhedge.boundary import number_tables
 from normalhedge.cli import _shared as shared
+from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._terminal import echo
 from normalhedge.tables.hubs import (
     KNOWN_AFTER,
@@ -81,12 +81,13 @@ def command(folder: Path, **parameters: Any) -> None:
     of the hub: run the command each week.
     """
     out, weights_out = _outputs(folder, parameters)
-    with Console(stderr=True).status("reading and blending"):
+    with ProgressBar("reading") as bar:
         result = blend_hub(
             folder,
             parameters["target"],
             parameters["date"],
             columns=_columns(parameters["columns"]),
+            progress=bar,
             **{name: parameters[name] for name in SETTINGS},
         )
     if out is not None and _is_folder(out):

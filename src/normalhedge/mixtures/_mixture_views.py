@@ -5,12 +5,13 @@ from warnings import warn
 
 import numpy as np
 
+from normalhedge.boundary import charts
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound
 from normalhedge.hedgers import State
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import INSIDE, MixtureSettings, MixtureState
-from normalhedge.mixtures.summaries import Summary, regret_bound, summarise
+from normalhedge.mixtures.summaries import Summary, mixture_panels, regret_bound, summarise
 
 
 class MixtureViews(MixtureState):
@@ -115,6 +116,34 @@ class MixtureViews(MixtureState):
         """Return a summary of the mixture, which prints as tables, also in a notebook."""
         with self._live.turn, INSIDE:
             return summarise(self)
+
+    def plot(self, library: str | None = None) -> Any:
+        """Return a figure of the outcomes and blends of the `history`, and of the weights now.
+
+        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
+
+        Parameters
+        ----------
+        library
+            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+
+        Examples
+        --------
+        >>> from normalhedge import Mixture
+        >>> mixture = Mixture()
+        >>> for day in range(20):
+        ...     mixture.update(mixture.predict({"gam": 51.0, "ar": 49.0}).ticket, 50.0)
+        >>> figure = mixture.plot("matplotlib")
+        >>> len(figure.axes)
+        2
+        """
+        with self._live.turn, INSIDE:
+            panels = mixture_panels(self)
+        return charts.draw(repr(self), panels, library)
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, for a notebook."""
+        return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
         parts = [f"{self.rounds:,} rounds", f"{len(self.pending):,} pending"]

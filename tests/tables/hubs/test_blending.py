@@ -231,6 +231,14 @@ def _submitted(hub: Path, model: str, day: date) -> list[dict[str, Any]]:
     return list(read_csv(folder / f"{day}-{model}.csv"))
 
 
+def test_progress_reaches_the_end(hub: Path) -> None:
+    shares: list[float] = []
+    blend_hub(hub, date=LAST, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    assert len(shares) == 3 + 3  # experts to read, and targets to blend
+
+
 def test_values_stay_within_the_limits_of_the_hub(hub: Path) -> None:
     path = hub / "hub-config" / "tasks.json"
     tasks = json.loads(path.read_text())

@@ -216,7 +216,7 @@ def _places(state: MixtureState, count: int) -> range:
 
 def _comparison(state: MixtureState, table: TablePart | None, components: range) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
-    rows = _last_rounds(state) if table is None else table.rows
+    rows = last_rounds(state) if table is None else table.rows
     plain = len(state.settings.include)
     if rows is None or len(state.names) == plain:
         return Comparison(str(state.settings.loss), 0, None, 0, ())
@@ -233,7 +233,7 @@ def _comparison(state: MixtureState, table: TablePart | None, components: range)
     return compare(rows, state.settings.loss, state.names[plain:], components)
 
 
-def _last_rounds(state: MixtureState) -> Settled | None:
+def last_rounds(state: MixtureState) -> Settled | None:
     """Return the rows of the history that have a prediction, and as many classes as the last."""
     kept = [settled for settled in state.history if not np.isnan(settled.round.values[:, 0]).all()]
     if not kept:

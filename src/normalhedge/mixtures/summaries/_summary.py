@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge.boundary import number_tables
+from normalhedge.boundary import notebook, number_tables
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import shown
 from normalhedge.guarantees import Bound, at_most
@@ -258,24 +258,15 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for a notebook."""
-        facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
-        parts.append(f"<table>{facts}</table>")
+        parts.append(notebook.html_facts(self.facts()))
         sentences = (self.corrected, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
-            parts.append(_as_html(*table))
+            parts.append(notebook.html_table(*table))
         return "".join(parts)
-
-
-def _as_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in body
-    )
-    return f"<table><tr>{top}</tr>{rows}</table>"
 
 
 def _number(value: float) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from normalhedge.boundary import extras, inputs, specs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import Listener, PieceOfWork, listener
 from normalhedge.tables.frames import as_tuple
 from normalhedge.tables.hubs._folder import Hub, read_hub
 from normalhedge.tables.hubs._games import SCORES, HubGame, Played, mean_score, play_game
@@ -101,6 +102,7 @@ def blend_hub(
     hedger: str | None = None,
     columns: Mapping[str, str] | None = None,
     largest_file: int = LARGEST_FILE,
+    progress: Listener = None,
 ) -> HubBlend:
     """Blend the submissions of a date, with weights learned from earlier ones.
 
@@ -135,6 +137,9 @@ def blend_hub(
         ``{"target_end_date": "week", "observation": "cases", "location": "state"}``.
     largest_file
         The largest file that is read, in bytes after decompression.
+    progress
+        A function that is called with the finished share of the work, or a
+        `normalhedge.boundary.progress.Progress`.
 
     Raises
     ------
@@ -158,11 +163,13 @@ def blend_hub(
     result.notes += [f"left out {model}: {why}" for model, why in left.items()]
     rows: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
+    told = listener(progress)
+    told.total(1.0)
     truth = TargetData(hub.folder, columns, largest_file)
     truth.check_columns(tasks)
     tables = read_submissions(
         models, tasks, day, _day("since", since), result.notes,
-        targets=list(hub.tasks), budget=largest_file,
+        targets=list(hub.tasks), budget=largest_file, progress=PieceOfWork(told, 0.5, "reading"),
     )  # fmt: skip
     result.notes += [
         f"{task.target} takes samples only, and the blend has quantiles"
@@ -170,6 +177,7 @@ def blend_hub(
         if task.only_samples
     ]
     for task in tasks:
+        told.done(0.5 / len(tasks), f"blending {task.target}")
         table = tables.get(task.target)
         if table is None or day.isoformat() not in set(table[task.date].to_pylist()):
             if targets:

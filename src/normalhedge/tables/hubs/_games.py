@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import SILENT
 from normalhedge.tables import Blend, blend
 from normalhedge.tables.frames import floats
 from normalhedge.tables.hubs._samples import ID, VALUE, cells_in
@@ -92,7 +93,8 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
         options["loss"] = LOSSES[game.kind]
     result = blend(
         pa.table({**columns, TRUTH: game.truth[rows]}), pooled=True, weights=True,
-        by=game.task.series, target=TRUTH, time=KNOWN, cutoff=MADE, model=MODEL, **roles, **options,
+        by=game.task.series, target=TRUTH, time=KNOWN, cutoff=MADE, model=MODEL, **roles,
+        progress=SILENT, **options,
     )  # fmt: skip
     notes += [
         f"horizon {game.horizon}: {note}"

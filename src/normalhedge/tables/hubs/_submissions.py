@@ -5,6 +5,7 @@ from datetime import date as Date  # noqa: N812 -- a type
 from typing import Any
 
 from normalhedge.boundary import extras
+from normalhedge.boundary.progress import SILENT, Progress
 from normalhedge.tables.hubs._folder import HubModel
 from normalhedge.tables.hubs._submission import Remark, read_submission
 from normalhedge.tables.hubs._tasks import END, HORIZON, Task
@@ -26,6 +27,7 @@ def read_submissions(
     *,
     targets: Sequence[str] | None = None,
     budget: int = LARGEST_FILE,
+    progress: Progress = SILENT,
 ) -> dict[str, Any]:
     """Return the forecasts of tasks up to a date, by target, as Arrow tables with ids as text.
 
@@ -36,7 +38,9 @@ def read_submissions(
     parts: dict[str, list[Any]] = {task.target: [] for task in tasks}
     targets = list(parts) if targets is None else targets
     remarks: Remarks = {}
+    progress.total(len(models))
     for model in models:
+        progress.done(1.0, "reading")
         for date, path in sorted(model.files.items()):
             if date > until or (since is not None and date < since):
                 continue

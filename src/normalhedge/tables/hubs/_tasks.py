@@ -61,32 +61,32 @@ class Task:
         return [c for c in self.columns if c not in {self.date, END, HORIZON, TARGET}]
 
 
-class Part:
+class JsonPart:
     """A part of a JSON file, which knows its place in the file."""
 
     def __init__(self, value: Any, place: str) -> None:
         self.value, self.place = value, place
 
-    def __getitem__(self, name: str) -> "Part":
+    def __getitem__(self, name: str) -> "JsonPart":
         """Return an entry that must be there."""
         if name not in self.mapping():
             raise ValueError(f"{self.place} has no {name}")
-        return Part(self.value[name], f"{self.place}.{name}")
+        return JsonPart(self.value[name], f"{self.place}.{name}")
 
-    def get(self, name: str, default: Any = None) -> "Part":
+    def get(self, name: str, default: Any = None) -> "JsonPart":
         """Return an entry, or a default where it is absent or null."""
         value = self.mapping().get(name)
-        return Part(default if value is None else value, f"{self.place}.{name}")
+        return JsonPart(default if value is None else value, f"{self.place}.{name}")
 
     def mapping(self) -> Mapping[str, Any]:
         """Return the part, which must be an object."""
         mapping: Mapping[str, Any] = self._of(dict, "an object with names")
         return mapping
 
-    def items(self) -> "list[Part]":
+    def items(self) -> "list[JsonPart]":
         """Return the entries of the part, which must be a list."""
         entries = enumerate(self._of(list, "a list"))
-        return [Part(value, f"{self.place}[{k}]") for k, value in entries]
+        return [JsonPart(value, f"{self.place}[{k}]") for k, value in entries]
 
     def text(self) -> str:
         """Return the part, a text or a number, as text."""
@@ -122,7 +122,7 @@ def read_tasks(path: Path) -> dict[str, Task]:
         raise ValueError(f"{path} cannot be read as JSON: {error}") from None
     tasks: dict[str, Task] = {}
     try:
-        for entry in Part(content, "the file")["rounds"].items():
+        for entry in JsonPart(content, "the file")["rounds"].items():
             by_date = entry.get("round_id_from_variable", False).value
             date = entry["round_id"].text() if by_date else None
             for block in entry["model_tasks"].items():
@@ -136,7 +136,7 @@ def read_tasks(path: Path) -> dict[str, Task]:
     return {target: task for target, task in tasks.items() if task.outputs}
 
 
-def _add_task(tasks: dict[str, Task], meta: Part, block: Part, date: str | None) -> None:
+def _add_task(tasks: dict[str, Task], meta: JsonPart, block: JsonPart, date: str | None) -> None:
     ids, key = block["task_ids"], meta.get("target_keys", {}).get(TARGET)
     name = (meta["target_id"] if key.value is None else key).text()
     columns = list(ids.mapping())
@@ -155,7 +155,7 @@ def _add_task(tasks: dict[str, Task], meta: Part, block: Part, date: str | None)
     _add_outputs(task, block["output_type"])
 
 
-def _add_outputs(task: Task, kinds: Part) -> None:
+def _add_outputs(task: Task, kinds: JsonPart) -> None:
     """Add the output types of a block of ``tasks.json`` to a task."""
     for kind in kinds.mapping():
         if kind not in TYPES:
@@ -173,7 +173,7 @@ def _add_outputs(task: Task, kinds: Part) -> None:
         _limit(output, kinds.get(SAMPLE, {}))
 
 
-def _limit(output: Output, rule: Part) -> None:
+def _limit(output: Output, rule: JsonPart) -> None:
     """Give an output type the limits of its values."""
     value = rule.get("value", {})
     low, high = value.get("minimum", None), value.get("maximum", None)
@@ -184,18 +184,18 @@ def _limit(output: Output, rule: Part) -> None:
     output.whole = value.get("type").value == "integer"
 
 
-def _extend(known: list[str], values: Part, *, levels: bool = False) -> None:
+def _extend(known: list[str], values: JsonPart, *, levels: bool = False) -> None:
     """Add required and optional values as text; quantile levels must be between 0 and 1."""
     parts = [part for name in ("required", "optional") for part in values.get(name, []).items()]
     for part in parts:
         text = part.text()
-        if levels and not 0.0 < Part(_number(part), part.place).number() < 1.0:
+        if levels and not 0.0 < JsonPart(_number(part), part.place).number() < 1.0:
             raise ValueError(f"{part.place} must be between 0 and 1, it is {text}")
         if text not in known:
             known.append(text)
 
 
-def _number(part: Part) -> Any:
+def _number(part: JsonPart) -> Any:
     """Return a level, which may be written as text."""
     try:
         return float(part.text())
