@@ -64,8 +64,7 @@ class Mixture(MixtureViews):
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
     the ticket and the outcome: at once, late, in any order, or never. An expert joins when its name
     first appears, and sleeps when its forecast is missing, NaN or infinite. There is no scale to
-    set: ``src/core/gains.hpp`` explains how losses become gains, and ``src/core/range.hpp`` how
-    their range is learned.
+    set: a mixture learns the range of the losses.
 
     Parameters
     ----------

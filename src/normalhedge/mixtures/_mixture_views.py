@@ -7,6 +7,7 @@ import numpy as np
 
 from normalhedge.boundary import charts
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import Bound
 from normalhedge.hedgers import State
 from normalhedge.mixtures.rules import Automatic
@@ -146,9 +147,9 @@ class MixtureViews(MixtureState):
         return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
-        parts = [f"{self.rounds:,} rounds", f"{len(self.pending):,} pending"]
-        parts += [f"{len(self.items):,} items"] * (len(self.items) > 1)
+        parts = [counted(self.rounds, "round"), f"{len(self.pending):,} pending"]
+        parts += [counted(len(self.items), "item")] * (len(self.items) > 1)
         shown = ", ".join(self.names[:4]) + ", ..." * (len(self.names) > 4)
-        experts = f"{len(self.names):,} experts" + f" ({shown})" * bool(shown)
+        experts = counted(len(self.names), "expert") + f" ({shown})" * bool(shown)
         rule = "auto" if isinstance(self.settings.hedger, Automatic) else repr(self.settings.hedger)
         return f"Mixture({rule}, {self.settings.loss}: {experts}, {', '.join(parts)})"

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import normalhedge
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes import Forecast, Inferred, baselines
 from normalhedge.reports._blend import write_blend
 from normalhedge.reports._latent import write_inferred
@@ -54,13 +55,14 @@ def report_inferred(
         A forecast for the page; None to leave it out.
     """
     check_page(path)
-    regimes, count = inferred.live.regimes, len(inferred.parameters)
+    regimes = inferred.live.regimes
     write_inferred(
         path,
         inferred,
         baselines(inferred.sequence),
         title=title or "Regimes of a series",
-        subtitle=f"{regimes.rounds:,} rounds, {count} regime{'s' * (count != 1)}",
+        subtitle=f"{counted(regimes.rounds, 'round')}, "
+        f"{counted(len(inferred.parameters), 'regime')}",
         command=f"infer(...).report({path.name!r})",
         settings=_versions(),
         ahead=ahead,

@@ -13,6 +13,7 @@ from normalhedge.boundary import charts, extras, rooms_above
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
@@ -94,7 +95,7 @@ class Blend:
     def __repr__(self) -> str:
         """Return the rows, the target and the mixture in a line."""
         rows, mixture = len(self.rounds.outcomes), self.mixture
-        return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
+        return f"Blend({counted(rows, 'row')} of {self.columns.target}, {mixture!r})"
 
     def predict(self, future: Any, *, weights: bool = False) -> Any:
         """Blend a table of forecasts whose outcomes are not known yet; change nothing.
@@ -175,7 +176,7 @@ class Blend:
         table = to_arrow(self.frame)[0]
         last = table.slice(max(table.num_rows - LAST_ROWS, 0))
         rows = zip(*(map(_cell, column.to_pylist()) for column in last.columns), strict=True)
-        count = f"<p>the last {last.num_rows} of {table.num_rows:,} rows</p>"
+        count = f"<p>the last {last.num_rows} of {counted(table.num_rows, 'row')}</p>"
         return self.summary()._repr_html_() + count + html_table(table.column_names, list(rows))
 
 

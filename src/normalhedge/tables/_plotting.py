@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from normalhedge.boundary.charts import BLACK, GREY, Curve, PlotPanel
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.summaries import forecast_curves
 from normalhedge.tables._rounds import TableRounds
 from normalhedge.tables._timeline import Stretches, timeline
@@ -69,7 +70,7 @@ def _last_rows(blend: Plotted) -> PlotPanel | None:
     if not curves:
         return None
     name = f" of {items[item]}" if len(items) > 1 and items[item] else ""
-    title = f"{blend.columns.target}{name}: outcomes and blend, the last {len(own):,} rows"
+    title = f"{blend.columns.target}{name}: outcomes and blend, the last {counted(len(own), 'row')}"
     return PlotPanel(title, _times(blend, rounds.row_of[own]), curves)
 
 

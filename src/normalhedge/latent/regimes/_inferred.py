@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import charts, inputs, notebook, rooms_above
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._plotting import regime_panels
@@ -198,7 +199,7 @@ class Inferred:
             self.probabilities,
             self.time,
         )
-        return charts.draw(f"{len(self.path):,} rounds", panels, library)
+        return charts.draw(counted(len(self.path), "round"), panels, library)
 
     def report(self, path: str | Path, *, title: str = "", ahead: Forecast | None = None) -> None:
         """Write the regimes as one page of HTML with interactive plots, which opens offline.
@@ -222,7 +223,9 @@ class Inferred:
         known = self.path.log_scores[~np.isnan(self.path.log_scores)]
         facts = [("rounds of this series", f"{len(self.path):,}")]
         if len(known):
-            facts.append(("mean log score", f"{known.mean():.4f} over {len(known):,} rounds"))
+            facts.append(
+                ("mean log score", f"{known.mean():.4f} over {counted(len(known), 'round')}")
+            )
         return notebook.html_facts(facts) + self.live.regimes._repr_html_()
 
     def __repr__(self) -> str:
@@ -230,7 +233,8 @@ class Inferred:
         known = self.path.log_scores[~np.isnan(self.path.log_scores)]
         score = f"{known.mean():.4f}" if len(known) else "none"
         return (
-            f"<Inferred: {len(self.path):,} rounds, {len(self.parameters)} regimes, now "
+            f"<Inferred: {counted(len(self.path), 'round')}, "
+            f"{counted(len(self.parameters), 'regime')}, now "
             f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
         )
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs, notebook
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
 from normalhedge.latent.regimes._predictive import Predictive
@@ -224,10 +225,12 @@ class Regimes(LiveObject[RegimesState]):
     def __repr__(self) -> str:
         state = self._state
         if state.bank is None:
-            return f"<Regimes: {self.rounds:,} rounds, no fit yet>"
+            return f"<Regimes: {counted(self.rounds, 'round')}, no fit yet>"
         return (
-            f"<Regimes: {self.emission}, {self.rounds:,} rounds, {len(self.parameters())} regimes, "
-            f"now {self.state} ({state.now.max():.2f}), {len(state.pool.candidates)} candidates>"
+            f"<Regimes: {self.emission}, {counted(self.rounds, 'round')}, "
+            f"{counted(len(self.parameters()), 'regime')}, "
+            f"now {self.state} ({state.now.max():.2f}), "
+            f"{counted(len(state.pool.candidates), 'candidate')}>"
         )
 
 

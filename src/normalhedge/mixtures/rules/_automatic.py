@@ -61,7 +61,7 @@ class Automatic:
         c = b + s\,\theta^T z, \qquad
         z = \left(1,\ (b - m) / v,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
 
-    with m and v the discounted mean and deviation of b. ``src/core/corrections.hpp`` has all of it.
+    with m and v the discounted mean and deviation of b.
 
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections.
@@ -293,7 +293,7 @@ def _share_weights(games: Live) -> bool:
 
 def _unit(loss: Loss) -> str:
     """Return the unit of regrets, in words."""
-    return "the range of the loss" if loss.width else "the largest difference of losses so far"
+    return "the range of the loss" if loss.width else "the largest difference between losses so far"
 
 
 class Levels(NamedTuple):

@@ -4,6 +4,7 @@ import numpy as np
 
 from normalhedge.boundary.charts import BLACK, BLUE, GREY, Curve, PlotPanel
 from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.losses import NUMBERS, QUANTILES, Loss
 from normalhedge.mixtures.state import MixtureState
 from normalhedge.mixtures.summaries._summarising import expert_weights, last_rounds
@@ -22,7 +23,9 @@ def mixture_panels(state: MixtureState) -> list[PlotPanel]:
     weights = expert_weights(state)
     order = np.argsort(-weights, kind="stable")[:MOST_EXPERTS]
     names = [state.names[k] for k in order]
-    few = f", the first {len(names)} of {len(weights):,} experts" * (len(names) < len(weights))
+    few = f", the first {len(names)} of {counted(len(weights), 'expert')}" * (
+        len(names) < len(weights)
+    )
     now = PlotPanel(f"weights now{few}", names, [Curve("", weights[order], "bars", BLUE)])
     rows = last_rounds(state)
     if rows is None:
@@ -33,7 +36,7 @@ def mixture_panels(state: MixtureState) -> list[PlotPanel]:
     curves = forecast_curves(state.settings.loss, rows.blend[own], rows.outcomes[own])
     if not curves:
         return [now]
-    title = f"outcomes{where} and blend, the last {len(own):,} rounds with an outcome"
+    title = f"outcomes{where} and blend, the last {counted(len(own), 'round')} with an outcome"
     return [PlotPanel(title, np.arange(-len(own), 0), curves), now]
 
 

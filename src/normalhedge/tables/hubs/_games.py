@@ -9,6 +9,7 @@ import numpy as np
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import SILENT
+from normalhedge.boundary.terminal import counted
 from normalhedge.tables import Blend, blend
 from normalhedge.tables.frames import floats
 from normalhedge.tables.hubs._samples import ID, VALUE, cells_in
@@ -138,7 +139,9 @@ def _last(game: HubGame, day: Date, result: Blend, notes: list[str]) -> Played:
     whole = here & ~np.isnan(values).any(axis=1) & (values.shape[1] == game.width)
     if (here & ~whole).any():
         lost = int((here & ~whole).sum())
-        notes.append(f"horizon {game.horizon}: {lost} tasks without a forecast at every level")
+        notes.append(
+            f"horizon {game.horizon}: {counted(lost, 'task')} without a forecast at every level"
+        )
     ends = index[KNOWN].to_numpy().astype("datetime64[D]") - np.timedelta64(game.known_after, "D")
     dates = np.where(ends - made >= np.timedelta64(NEVER, "D"), "", ends.astype(str))
     cells = [

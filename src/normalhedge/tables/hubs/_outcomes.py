@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary import extras, specs
+from normalhedge.boundary.terminal import counted
 from normalhedge.tables.hubs._cells import as_date, convert, read_numbers, show
 from normalhedge.tables.hubs._samples import ID, KIND
-from normalhedge.tables.hubs._submissions import plural
 from normalhedge.tables.hubs._tasks import END, TARGET, Task
 from normalhedge.tables.hubs._text_tables import LARGEST_FILE, FileError, read_text_table
 
@@ -223,6 +223,6 @@ def unmatched(outcomes: Outcomes, ends: Sequence[str], about: str) -> str:
     first = max(key[-1] for key in outcomes)
     known = max((end for end in ends if end), default="no date")
     return (
-        f"none of the {plural(len(outcomes), 'outcome')} of {about} belongs to a forecast: the "
+        f"none of the {counted(len(outcomes), 'outcome')} of {about} belongs to a forecast: the "
         f"last outcome is of {show(first)}, the last forecast for {show(known)}"
     )

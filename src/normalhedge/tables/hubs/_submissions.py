@@ -6,6 +6,7 @@ from typing import Any
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.progress import SILENT, Progress
+from normalhedge.boundary.terminal import counted
 from normalhedge.tables.hubs._folder import HubModel
 from normalhedge.tables.hubs._submission import Remark, read_submission
 from normalhedge.tables.hubs._tasks import END, HORIZON, Task
@@ -66,18 +67,13 @@ def read_submissions(
 def _sentence(model: str, files: list[tuple[str, Remark]]) -> str:
     """Return the sentence for all remarks of one kind about the files of a model."""
     name, remark = files[0]
-    left = f"{plural(remark.rows, 'row')} of {remark.target} left out: " if remark.rows else ""
+    left = f"{counted(remark.rows, 'row')} of {remark.target} left out: " if remark.rows else ""
     if len(files) == 1:
         return f"{model}/{name}: {left}{remark.text}"
     rows = sum(other.rows for _, other in files[1:])
-    more = plural(len(files) - 1, "later file")
-    also = f"{plural(rows, 'row')} of {more}, too" if rows else f"so in {more}"
+    more = counted(len(files) - 1, "later file")
+    also = f"{counted(rows, 'row')} of {more}, too" if rows else f"so in {more}"
     return f"{model}/{name}: {left}{remark.text}; {also}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _with_usual_ends(table: Any, task: Task, notes: list[str]) -> Any:
@@ -104,7 +100,7 @@ def _with_usual_ends(table: Any, task: Task, notes: list[str]) -> Any:
             left.setdefault((model, date), []).append((step, end))
     for (model, date), cells in left.items():
         step, end = cells[0]
-        count = plural(len(cells), "row")
+        count = counted(len(cells), "row")
         notes.append(
             f"{model}/{date}-{model}: {count} of {task.target} left out: {END} is "
             f"{end or 'empty'} at {HORIZON} {step}, for most {usual[date, step] or 'empty'}"
