@@ -26,7 +26,10 @@ def hub(tmp_path: Path) -> Path:
         ("respicast-hubEnsemble", "", "its name says that it belongs to the hub"),
         ("respicast-quantileBaseline", "", "its name says that it is a baseline"),
         ("Team-BASELINE_2", "", "its name says that it is a baseline"),
-        ("Team-4_week_ensemble", "", "its name says that it is an ensemble"),
+        ("Team-4_week_ensemble", "", ""),
+        ("Sponsor-4_week_ensemble", "", "its name says that it is an ensemble, and its team has"),
+        ("Sponsor-4_week_ensemble", "ensemble_of_hub_models: false", ""),
+        ("Sponsor-model", "", ""),
         ("Team-4_week_ensemble", "ensemble_of_hub_models: false", ""),
         ("Team-Nsemble", "", ""),
         ("Team-hubble", "", ""),
@@ -37,6 +40,7 @@ def hub(tmp_path: Path) -> Path:
 )
 def test_reasons(hub: Path, name: str, metadata: str, reason: str) -> None:
     (hub / "model-output" / name).mkdir()
+    (hub / "model-output" / "Sponsor-weekBaseline").mkdir()
     if metadata:
         (hub / "model-metadata" / f"{name}.yml").write_text(f"{metadata}\n", encoding="utf-8")
     model = next(model for model in read_hub(hub).models if model.name == name)

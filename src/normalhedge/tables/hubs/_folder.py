@@ -11,7 +11,7 @@ from datetime import date as Date  # noqa: N812 -- a type
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from normalhedge.tables.hubs._origins import reason_of_hub, words_of_hub
+from normalhedge.tables.hubs._origins import reason_of_hub, teams_with_baseline, words_of_hub
 from normalhedge.tables.hubs._tasks import Task, read_tasks
 
 _FILE = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)\.(csv|parquet|csv\.gz)")
@@ -101,7 +101,8 @@ def read_hub(folder: str | Path) -> Hub:
     - if the abbreviation of its team has ``hub`` in it, or is a word in the name of the hub or of
       its repository (``hub-config/admin.json``);
     - if its name has the word ``hub`` or ``baseline``, as ``Team-hubEnsemble`` has; or the word
-      ``ensemble``, and its metadata do not say ``ensemble_of_hub_models: false``.
+      ``ensemble``, and its team has a baseline, too, and its metadata do not say
+      ``ensemble_of_hub_models: false``.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -112,10 +113,13 @@ def read_hub(folder: str | Path) -> Hub:
         raise ValueError(f"{root} is not a hub: it has no folder model-output")
     words = words_of_hub(root / "hub-config" / "admin.json")
     notes: list[str] = []
+    folders = [
+        path for path in sorted(output.iterdir()) if path.is_dir() and not path.name.startswith(".")
+    ]
+    teams = teams_with_baseline(path.name for path in folders)
     models = [
-        HubModel(path.name, _files(path, notes), reason_of_hub(root, path.name, words))
-        for path in sorted(output.iterdir())
-        if path.is_dir() and not path.name.startswith(".")
+        HubModel(path.name, _files(path, notes), reason_of_hub(root, path.name, words, teams))
+        for path in folders
     ]
     return Hub(root, tasks, models, notes)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 _FIELD = re.compile(
@@ -17,13 +18,26 @@ YES, NO = {"true", "yes"}, {"false", "no"}
 """The truth values of YAML, in small letters."""
 
 
-def reason_of_hub(root: Path, model: str, words: set[str]) -> str:
-    """Return why a model is no expert of a blend: the hub made it; empty if a team did."""
+def teams_with_baseline(models: Iterable[str]) -> set[str]:
+    """Return the teams that have a baseline by its name: hubs have one, beside their ensemble."""
+    return {model.partition("-")[0] for model in models if "baseline" in _words_in(model)}
+
+
+def _words_in(model: str) -> set[str]:
+    """Return the words in the name of a model after its team, in small letters."""
+    return {word.lower() for word in _WORD.findall(model.partition("-")[2])}
+
+
+def reason_of_hub(root: Path, model: str, words: set[str], teams: set[str]) -> str:
+    """Return why a model is no expert of a blend: the hub made it; empty if a team did.
+
+    ``words`` are words in the name of the hub, ``teams`` have a baseline.
+    """
     metadata = _metadata(root / "model-metadata", model)
-    team, _, rest = model.partition("-")
-    team = metadata.get("team_abbr") or team
+    prefix = model.partition("-")[0]
+    team = metadata.get("team_abbr") or prefix
     of_hub = metadata.get("ensemble_of_hub_models", "").lower()
-    in_name = {word.lower() for word in _WORD.findall(rest)}
+    in_name = _words_in(model)
     reasons = {
         "its metadata say that it is an ensemble of the hub's models": of_hub in YES,
         "its metadata say that it is not for ensembles (designated_model: false)": (
@@ -32,8 +46,8 @@ def reason_of_hub(root: Path, model: str, words: set[str]) -> str:
         f"{team} is the hub's own team": team.lower() in words or "hub" in team.lower(),
         "its name says that it belongs to the hub": "hub" in in_name,
         "its name says that it is a baseline": "baseline" in in_name,
-        "its name says that it is an ensemble, and its metadata do not say of what": (
-            "ensemble" in in_name and of_hub not in NO
+        "its name says that it is an ensemble, and its team has the baseline, too": (
+            "ensemble" in in_name and prefix in teams and of_hub not in NO
         ),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
