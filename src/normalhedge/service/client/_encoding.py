@@ -69,9 +69,7 @@ def encode_forecasts(forecasts: Any, confidence: Any, context: Any = None) -> di
     forecasts = as_mapping("forecasts", forecasts)
     body: dict[str, Any] = {"forecasts": dict(map(_forecast, forecasts.items()))}
     if confidence is not None:
-        if not isinstance(confidence, Mapping):
-            kind = type(confidence).__name__
-            raise TypeError(f"confidence must be a mapping of names, got {kind}")
+        confidence = as_mapping("confidence", confidence)
         body["confidence"] = {
             name: inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
             for name, value in confidence.items()
