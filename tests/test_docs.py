@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,18 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 def test_commands_are_found() -> None:
     assert commands("$ one\n$ two\nsays\nthis\n") == [("one", ""), ("two", "says\nthis\n")]
     assert DOCS / "start.md" in WITH_COMMANDS
+
+
+def test_the_start_page_installs_what_it_uses() -> None:
+    text = (DOCS / "start.md").read_text()
+    block = text.split("```sh\n")[1].split("```")[0]
+    install = next(line.split("#")[0] for line in block.splitlines() if line.startswith("pip "))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    installed = set(re.findall(r"[\w-]+", install)) | {"normalhedge"}
+    for extra in re.findall(r"\.\[([\w,]+)\]", install)[0].split(","):
+        installed |= {re.split(r"\W", need)[0] for need in extras["optional-dependencies"][extra]}
+    used = set(re.findall(r"^>>> (?:import|from) (\w+)", text, flags=re.MULTILINE))
+    assert {"pandas", "normalhedge"} <= used
+    assert used <= installed
+    assert "$ normalhedge" in text
+    assert "cli" in install

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import pydoc
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -121,3 +122,12 @@ def test_the_check_finds_what_is_missing() -> None:
         """
     )
     assert descriptions == {"one": "Both described.", "two": "Both described.", "three": ""}
+
+
+def test_help_does_not_send_readers_to_the_core() -> None:
+    """Nobody who asks for help has the C++ files of this repository."""
+    texts = {name: pydoc.plain(pydoc.render_doc(thing)) for name, thing in exported()}
+    for module in {name.rpartition(".")[0] for name in texts}:
+        texts[module] = importlib.import_module(module).__doc__ or ""
+    assert any(name.endswith(".Mixture") for name in texts)
+    assert [name for name, text in texts.items() if re.search(r"src/core|[.][hc]pp", text)] == []

@@ -35,6 +35,21 @@ def test_a_submission_and_its_weights_are_written(
     assert (out.read_bytes(), weights.read_bytes()) == before
 
 
+def test_columns_of_the_target_data_are_named(
+    hub: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["hub", str(hub), "--target", COUNT, "--out", str(tmp_path / "blend.csv")]
+    main(asked)
+    before = (tmp_path / "blend.csv").read_bytes()
+    path = hub / "target-data" / "target-toy-admissions.csv"
+    path.write_text(path.read_text().replace("value", "cases").replace("location", "state"))
+    capsys.readouterr()
+    main(asked)
+    assert "--column observation=..." in capsys.readouterr().err
+    main([*asked, "--column", "observation=cases", "--column", "location=state"])
+    assert (tmp_path / "blend.csv").read_bytes() == before
+
+
 def test_another_process_writes_the_same_bytes(hub: Path, tmp_path: Path) -> None:
     asked = ["hub", str(hub), "--date", str(DATES[4]), "--out"]
     main([*asked, str(tmp_path / "one.csv")])
@@ -64,6 +79,9 @@ def test_a_folder_gets_a_file_named_as_the_hub_wants_it(hub: Path, tmp_path: Pat
         (["--out", "blend.txt"], "must end in .csv or .parquet"),
         (["--out", "nowhere/blend.csv"], "there is no folder"),
         (["--hedger", "hegde"], "did you mean hedge"),
+        (["--column", "date"], "--column must be NAME=COLUMN, such as target_end_date=week"),
+        (["--column", "observation=cases"], "unknown column of target-data 'cases'"),
+        (["--largest-file", "0"], "largest-file"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(

@@ -1,11 +1,13 @@
 """The text of a summary, in a terminal and in a notebook."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from normalhedge import Hedge, Mixture, blend
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.state.sum_rows import ABSURD
 from tests.mixtures.summary_examples import fed, numbers, table_of
@@ -36,12 +38,18 @@ def test_a_summary_tells_the_story() -> None:
         "late",
         "at most",
         "best convex combination",
-        "above uniform since",
+        "above average since",
         "60",
     ):
         assert word in text
     page = summary._repr_html_()
-    assert page.count("<table>") == 3
+    assert page.count("<table>") == 4
+    # Results come first, theory last.
+    results, theory = text.split("\n  theory\n")
+    assert "best convex combination" in results
+    assert "at most" in theory
+    assert "at most" not in results
+    assert page.index("best convex combination") < page.index("<p>theory</p>")
     assert "good" in page
     assert str(Mixture().summary()).startswith("auto (14 ways of combining, guard on)")
     assert str(Mixture(SINGLE).summary()).startswith("NormalHedge")
@@ -53,7 +61,8 @@ def test_small_components_are_summed_up() -> None:
     head, body = summary.component_table()
     assert head == ["component", "weight", "mean loss"]
     shown = [row for row in summary.components if row.weight >= 0.03]
-    assert [row[0] for row in body] == [*(row.name for row in shown), f"{14 - len(shown)} others"]
+    rest = counted(14 - len(shown), "other")
+    assert [row[0] for row in body] == [*(row.name for row in shown), rest]
     assert sum(float(row[1]) for row in body) == pytest.approx(1.0, abs=0.01)
     assert body[-1][2] == ""
 
@@ -130,4 +139,26 @@ def test_a_notebook_shows_the_same() -> None:
         for cell in [*head, *(cell for row in body for cell in row if "<" not in cell)]:
             assert f">{cell}</t" in page
     assert summary.guarded in page
-    assert page.count("<table>") == 4
+    assert page.count("<table>") == 5
+
+
+def test_rows_and_rounds_are_told_apart() -> None:
+    mixture = Mixture()
+    for _ in range(3):
+        made = mixture.predict({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0, "y": 2.0}})
+        mixture.update(made.ticket, {"x": 1.0, "y": 2.0})
+    assert mixture.summary().facts()[0] == ("rows", "6, in 3 rounds")
+    single = Mixture()
+    single.update(single.predict({"a": 1.0}).ticket, 1.0)
+    assert single.summary().facts()[0] == ("rounds", "1")
+    assert repr(single) == "Mixture(auto, square: 1 expert (a), 1 round, 0 pending)"
+
+
+def test_one_is_not_counted_as_many() -> None:
+    mixture = Mixture(interval=0.9)
+    mixture.update(mixture.predict({"a": 1.0, "b": 2.0}).ticket, 1.0)
+    made = mixture.predict({"a": 1.0, "b": 2.0})
+    mixture.update(made.ticket, 1.0)
+    text = str(mixture.summary())
+    assert "of 1 outcome" in text
+    assert not re.search(r"\b1 (rows|rounds|others|outcomes|experts)\b", text)

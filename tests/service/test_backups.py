@@ -72,14 +72,14 @@ def test_an_old_database_is_moved_away(tmp_path: Path) -> None:
         backups.restore(copy, str(db))
     done = run(group, ["restore", str(copy), "--db", str(db), "--replace"])
     assert done.exit_code == 0, done.output
-    assert "1 mixtures, 1 events" in done.output
+    assert "1 mixture, 1 event" in done.output
     (old,) = tmp_path.glob("a.db.before-*")
     assert backups.check(old).events == 2
     assert backups.check(db).events == 1
     assert not (tmp_path / "a.db-wal").exists()
     done = run(group, ["backup", str(tmp_path / "again.db"), "--db", str(db)])
     assert done.exit_code == 0
-    assert "1 mixtures, 1 events" in done.output
+    assert "1 mixture, 1 event" in done.output
 
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Protocol
 
+from normalhedge.boundary.notebook import NotebookBar, in_notebook
+
 
 class Progress(Protocol):
     """A listener that long work keeps informed, such as a bar in a terminal.
@@ -44,7 +46,8 @@ SILENT = Silent()
 
 Listener = Progress | Callable[[float], object] | None
 """The argument ``progress`` of long work: a `Progress`, a function that is called with the share of
-the work that is done, or None."""
+the work that is done, or None: a bar below the cell of a notebook, and nothing elsewhere. `SILENT`
+shows nothing anywhere."""
 
 
 class _OfShares(Silent):
@@ -75,7 +78,7 @@ def listener(progress: Listener) -> Progress:
     0.25
     """
     if progress is None:
-        return SILENT
+        return NotebookBar() if in_notebook() else SILENT
     return _OfShares(progress) if callable(progress) else progress
 
 

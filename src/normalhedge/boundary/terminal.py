@@ -19,6 +19,17 @@ def shown(text: str) -> str:
     )
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, which gets an s unless the number is one.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(13126, "row")
+    ('1 row', '13,126 rows')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def clipped(text: str, most: int = 200) -> str:
     """Return a text, shortened to its beginning and its end if it is too long.
 

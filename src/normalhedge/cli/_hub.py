@@ -5,25 +5,41 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
 
 from normalhedge.boundary import number_tables
 from normalhedge.cli import _shared as shared
+from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._terminal import echo
-from normalhedge.tables.hubs import KNOWN_AFTER, NAME, HubBlend, blend_hub
+from normalhedge.tables.hubs import (
+    KNOWN_AFTER,
+    LARGEST_FILE,
+    NAME,
+    HubBlend,
+    blend_hub,
+)
 
-SETTINGS = ("known_after", "leave_out", "keep", "max_weight", "since", "name", "hedger")
+SETTINGS = (
+    "known_after",
+    "leave_out",
+    "keep",
+    "max_weight",
+    "since",
+    "name",
+    "hedger",
+    "largest_file",
+)
 """The options that `blend_hub` takes by name."""
 
 
 @click.command(
     "hub",
     epilog="FOLDER has the layout of the hubverse: hub-config/tasks.json, model-metadata, "
-    "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv or .parquet, and target-data. The blend leaves "
-    "out the hub's own models: a model whose metadata say ensemble_of_hub_models, or whose team "
-    "has 'hub' in its abbreviation, or has its abbreviation in the name of the hub "
-    "(FluSight-baseline); --keep brings them back. The command opens no file of a later date, and "
-    "the same date gives the same file again.",
+    "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv, .csv.gz or .parquet, and target-data. The blend "
+    "leaves out the hub's own models: a model whose metadata say ensemble_of_hub_models: true or "
+    "designated_model: false, whose team has 'hub' in its abbreviation, or has its abbreviation in "
+    "the name of the hub (FluSight-baseline), or whose name says 'hub' or 'baseline'; --keep "
+    "brings them back. A file that cannot be used is left out and named. The command "
+    "opens no file of a later date, and the same date gives the same file again.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option("--target", multiple=True, metavar="NAME",
@@ -51,6 +67,11 @@ SETTINGS = ("known_after", "leave_out", "keep", "max_weight", "since", "name", "
               help="The name of the blend as a model of the hub.")  # fmt: skip
 @click.option("--hedger", metavar=shared.HEDGER,
               help="auto, or a single rule, as for 'blend'. [default: auto]")  # fmt: skip
+@click.option("--column", "columns", multiple=True, metavar="NAME=COLUMN",
+              help="The column of the target data that holds target_end_date, observation, target, "
+              "as_of or a task id; repeatable. [default: found by usual names]")  # fmt: skip
+@click.option("--largest-file", type=click.IntRange(min=1), default=LARGEST_FILE, metavar="BYTES",
+              show_default=True, help="The largest file to read, after decompression.")  # fmt: skip
 @shared.safe_csv_option
 def command(folder: Path, **parameters: Any) -> None:
     """Blend the submissions to a forecast hub, as of a date.
@@ -60,11 +81,13 @@ def command(folder: Path, **parameters: Any) -> None:
     of the hub: run the command each week.
     """
     out, weights_out = _outputs(folder, parameters)
-    with Console(stderr=True).status("reading and blending"):
+    with ProgressBar("reading") as bar:
         result = blend_hub(
             folder,
             parameters["target"],
             parameters["date"],
+            columns=_columns(parameters["columns"]),
+            progress=bar,
             **{name: parameters[name] for name in SETTINGS},
         )
     if out is not None and _is_folder(out):
@@ -75,6 +98,17 @@ def command(folder: Path, **parameters: Any) -> None:
             number_tables.write_table(path, columns, safe=parameters["safe_csv"])
     _print(result)
     shared.echo_written(out, weights_out)
+
+
+def _columns(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns of the target data by their names, from texts ``NAME=COLUMN``."""
+    pairs = [text.partition("=") for text in texts]
+    for text, (name, _, column) in zip(texts, pairs, strict=True):
+        if not (name and column):
+            raise click.UsageError(
+                f"--column must be NAME=COLUMN, such as target_end_date=week, got {text!r}"
+            )
+    return {name: column for name, _, column in pairs}
 
 
 def _outputs(folder: Path, parameters: dict[str, Any]) -> tuple[Path | None, Path | None]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from normalhedge.boundary import number_tables, specs, table_files
+from normalhedge.boundary.terminal import counted
 from normalhedge.cli import _shared as shared
 from normalhedge.cli._options import STREAM_NOTE, open_state, stream_options
 from normalhedge.cli._progress import ProgressBar
@@ -272,9 +273,9 @@ def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any
             inferred,
             baselines(inferred.sequence),
             title=f"The regimes of {what}",
-            subtitle=f"{source}, {inferred.live.regimes.rounds:,} rounds, "
-            f"{len(inferred.parameters)} regimes. Models are learned online; the results "
-            "of a round never use later rounds",
+            subtitle=f"{source}, {counted(inferred.live.regimes.rounds, 'round')}, "
+            f"{counted(len(inferred.parameters), 'regime')}. Models are learned online; "
+            "the results of a round never use later rounds",
             ahead=ahead,
             level=parameters["level"],
             **shared.provenance(),

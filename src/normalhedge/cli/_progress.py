@@ -15,15 +15,19 @@ class ProgressBar:
     """
 
     def __init__(self, start: str = "starting", width: int = 28) -> None:
+        console = Console(stderr=True)
         self._bar = Progress(
             TextColumn(f"{{task.description:<{width}}}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("done,"),
             TimeElapsedColumn(),
-            TextColumn("left"),
+            TextColumn("so far,"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            TextColumn("to go"),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,  # it would print an empty line at the end
         )
         self._task = self._bar.add_task(start, total=None)
 

@@ -8,7 +8,7 @@ two potentials:
     exponential   Phi(x) = exp(eta x)            Hedge, at x = R
 
 Both are ``exp(rate x^p)``, with p = 2 on the positive side or p = 1 everywhere; the derivative is
-proportional to ``x^(p-1) exp(rate x^p)``; ``src/core/potential.hpp`` computes the weights of both.
+proportional to ``x^(p-1) exp(rate x^p)``; the core computes the weights of both.
 """
 
 import math

@@ -31,8 +31,8 @@ from normalhedge.mixtures.state import (
     PendingRound,
     Prediction,
     RoundInput,
+    as_mapping,
     check_confidence,
-    check_mapping,
     id_text,
     let_sleep,
     named_classes,
@@ -68,8 +68,7 @@ class Mixture(MixtureViews):
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
     the ticket and the outcome: at once, late, in any order, or never. An expert joins when its name
     first appears, and sleeps when its forecast is missing, NaN or infinite. There is no scale to
-    set: ``src/core/gains.hpp`` explains how losses become gains, and ``src/core/range.hpp`` how
-    their range is learned.
+    set: a mixture learns the range of the losses.
 
     Parameters
     ----------
@@ -192,11 +191,12 @@ class Mixture(MixtureViews):
         ----------
         forecasts
             The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
-            for vectors and for several items in one round. With a loss of class probabilities, a
-            sequence of probabilities, or a mapping of the names of classes to probabilities,
-            replaces each number, and the prediction has the same form; with the crps loss, a
-            sequence of quantiles, one for each level, or a mapping of levels to quantiles. An
-            expert sleeps where its forecast is None or NaN. Missing quantiles between two others
+            for vectors and for several items in one round. A row of a table will do: a series of
+            pandas, whose index has the names, or a data frame with one row. With a loss of class
+            probabilities, a sequence of probabilities, or a mapping of the names of classes to
+            probabilities, replaces each number, and the prediction has the same form; with the crps
+            loss, a sequence of quantiles, one for each level, or a mapping of levels to quantiles.
+            An expert sleeps where its forecast is None or NaN. Missing quantiles between two others
             are interpolated; without the first or the last one the expert sleeps.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
@@ -234,8 +234,9 @@ class Mixture(MixtureViews):
     ) -> Prediction:
         """Predict forecasts of any form, with an id as JSON text."""
         live = self._live
-        check_mapping(forecasts)
+        forecasts = as_mapping("forecasts", forecasts)
         if confidence is not None:
+            confidence = as_mapping("confidence", confidence)
             check_confidence(confidence, lambda name: live.find(name) >= 0 or name in forecasts)
         if text is not None and live.find_id(text) >= 0:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")

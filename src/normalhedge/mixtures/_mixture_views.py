@@ -5,12 +5,14 @@ from warnings import warn
 
 import numpy as np
 
+from normalhedge.boundary import charts
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import Bound
 from normalhedge.hedgers import State
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import INSIDE, MixtureSettings, MixtureState
-from normalhedge.mixtures.summaries import Summary, regret_bound, summarise
+from normalhedge.mixtures.summaries import Summary, mixture_panels, regret_bound, summarise
 
 
 class MixtureViews(MixtureState):
@@ -116,10 +118,38 @@ class MixtureViews(MixtureState):
         with self._live.turn, INSIDE:
             return summarise(self)
 
+    def plot(self, library: str | None = None) -> Any:
+        """Return a figure of the outcomes and blends of the `history`, and of the weights now.
+
+        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
+
+        Parameters
+        ----------
+        library
+            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+
+        Examples
+        --------
+        >>> from normalhedge import Mixture
+        >>> mixture = Mixture()
+        >>> for day in range(20):
+        ...     mixture.update(mixture.predict({"gam": 51.0, "ar": 49.0}).ticket, 50.0)
+        >>> figure = mixture.plot("matplotlib")
+        >>> len(figure.axes)
+        2
+        """
+        with self._live.turn, INSIDE:
+            panels = mixture_panels(self)
+        return charts.draw(repr(self), panels, library)
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, for a notebook."""
+        return self.summary()._repr_html_()
+
     def __repr__(self) -> str:
-        parts = [f"{self.rounds:,} rounds", f"{len(self.pending):,} pending"]
-        parts += [f"{len(self.items):,} items"] * (len(self.items) > 1)
+        parts = [counted(self.rounds, "round"), f"{len(self.pending):,} pending"]
+        parts += [counted(len(self.items), "item")] * (len(self.items) > 1)
         shown = ", ".join(self.names[:4]) + ", ..." * (len(self.names) > 4)
-        experts = f"{len(self.names):,} experts" + f" ({shown})" * bool(shown)
+        experts = counted(len(self.names), "expert") + f" ({shown})" * bool(shown)
         rule = "auto" if isinstance(self.settings.hedger, Automatic) else repr(self.settings.hedger)
         return f"Mixture({rule}, {self.settings.loss}: {experts}, {', '.join(parts)})"

@@ -10,6 +10,10 @@ from normalhedge.reports._game_figures import (
 )
 from normalhedge.reports._latent import write_inferred
 from normalhedge.reports._page import Section, sentence, write_page
+from normalhedge.reports._results import (
+    report_blend as report_blend,
+    report_inferred as report_inferred,
+)
 
 __all__ = [
     "Section",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.summaries import OFTEN
 from normalhedge.reports._blend_figures import (
@@ -94,7 +95,7 @@ def _forecasts(review: Review) -> list[Section]:
     plot, cut = track_plot(shown, review.target)
     first = shown[0]
     rows = len(first.last.times)
-    words = [f"Above: the last {rows:,} rows" if first.whole else f"{rows:,} rows"]
+    words = [f"Above: the last {counted(rows, 'row')}" if first.whole else counted(rows, "row")]
     words[0] += f", {moment(first.last.times[0])} to {moment(first.last.times[-1])}."
     if first.whole:
         means = f", in means over {first.each:,} rows" if first.each > 1 else ""
@@ -143,7 +144,7 @@ def _errors(review: Review) -> list[Section]:
         meant += ["bias the mean of forecast minus actual"] * (head[-3] == "bias")
         text = f"In the units of {review.target}: {', '.join(meant)}. {text}"
     rest = order[TOP:]
-    folds = [Fold(f"{len(rest):,} more models", head, [row(k) for k in rest[:MOST_ROWS]])]
+    folds = [Fold(counted(len(rest), "more model"), head, [row(k) for k in rest[:MOST_ROWS]])]
     body = [row(k) for k in (*range(1 + review.plain_count), *order[:TOP])]
     return [Section("errors", "Errors", text, head=head, rows=body, folds=folds if rest else [])]
 
@@ -222,7 +223,7 @@ def _intervals(review: Review) -> list[Section]:
         for level, share in zip(levels, shares, strict=True)
     ]
     listed = holds if len(holds) <= 3 else [holds[0], holds[-1]]
-    text = f"Over {coverage.rows:,} rows, {' and '.join(listed)}."
+    text = f"Over {counted(coverage.rows, 'row')}, {' and '.join(listed)}."
     if coverage.wis >= 0:
         text += f" The weighted interval score (WIS) is {number(coverage.wis)}."
     head = ["interval", "holds", "mean width", "median width", ""]

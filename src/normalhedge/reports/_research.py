@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import at_most
 from normalhedge.mixtures import Summary
 from normalhedge.reports._blend_figures import behind_plot, component_plot, largest_regret_plot
@@ -26,7 +27,9 @@ def research_sections(summary: Summary, timeline: Timeline) -> list[Section]:
         ),
         *([] if summary.automatic else [_regrets(summary, timeline)]),
         Section("experts", "The experts", "After the last round.", head=head, rows=rows),
-        Section("facts", "Other numbers", head=["", ""], rows=summary.facts()),
+        Section(
+            "facts", "Other numbers", head=["", ""], rows=[*summary.facts(), *summary.theory()]
+        ),
     ]
 
 
@@ -48,8 +51,8 @@ def _components(summary: Summary) -> Section:
     rows = summary.comparison.component_rows
     text = (
         "The blend is a weighted mean of these ways of combining the experts. The plot shows their "
-        f"weights at the end, and their mean losses over {rows:,} rows; the vertical line is the "
-        "loss of the blend."
+        f"weights at the end, and their mean losses over {counted(rows, 'row')}; the vertical line "
+        "is the loss of the blend."
     )
     head, body = summary.component_table()
     names = [row.name for row in summary.components]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import expm1, isinf
 from typing import NamedTuple
 
+from normalhedge.boundary.terminal import counted
 from normalhedge.reports._wording import excess, moment, number, percent
 from normalhedge.reports.analysis import MEAN, MEDIAN, Review
 
@@ -65,8 +66,10 @@ def verdict(review: Review) -> BlendVerdict:
     joined = ", but ".join(_join(words) for words in (alike, unlike) if words)
     subject = "the blend's error is" if not review.of_wealth else "the blend earned"
     if review.rounds < FEW:
-        rounds = f"{review.rounds:,} round{'s' * (review.rounds != 1)}"
-        start = f"After {rounds} it is too early to say how good the blend is. So far {subject}"
+        start = (
+            f"After {counted(review.rounds, 'round')} it is too early to say how good the blend "
+        )
+        start += f"is. So far {subject}"
     else:
         start = subject[0].upper() + subject[1:]
     sentences = [f"{start} {joined}."]
@@ -120,13 +123,13 @@ def _small(review: Review) -> str:
     words = f"the mean {measure}"
     if measure in IN_WORDS:
         words = f"{measure}, {IN_WORDS[measure]}, in the units of {review.target}"
-    text = [f"Error: {words}: {values}, over {review.rows:,} rows with an outcome."]
+    text = [f"Error: {words}: {values}, over {counted(review.rows, 'row')} with an outcome."]
     if best is not None:
         k, where = errors.names.index(best), "the same rows."
         if errors.counts[0, k] < review.rows:
             where = (
-                f"the {errors.counts[0, k]:,} rows in which it made a forecast, where the blend "
-                f"has {number(float(errors.blend[0, 0, k]))}."
+                f"the {counted(int(errors.counts[0, k]), 'row')} in which it made a forecast, "
+                f"where the blend has {number(float(errors.blend[0, 0, k]))}."
             )
         text.append(f"The best single model is chosen in hindsight, and compared over {where}")
     if review.series is not None:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from normalhedge.boundary.terminal import counted
 from normalhedge.boundary.whole_files import write_whole
 from normalhedge.live.owner import Owner
 from normalhedge.service._sqlite import check_header
@@ -25,7 +26,7 @@ class Backup(NamedTuple):
 
     def __str__(self) -> str:
         """Return a part of a sentence."""
-        content = f"{self.mixtures:,} mixtures, {self.events:,} events"
+        content = f"{counted(self.mixtures, 'mixture')}, {counted(self.events, 'event')}"
         if self.last is None:
             return content
         when = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(self.last))

@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 import normalhedge
+from normalhedge.boundary.terminal import counted
 from normalhedge.service import _logs as logs
 from normalhedge.service._broadcast import Broadcast
 from normalhedge.service._changes import Changes
@@ -208,7 +209,7 @@ def check(settings: Settings) -> list[str]:
     try:
         rows = [row for row in storage.mixtures() if row.deleted is None]
         sentences.append(
-            f"{_shown(settings.db)} can be used: {len(rows)} mixtures, "
+            f"{_shown(settings.db)} can be used: {counted(len(rows), 'mixture')}, "
             f"{storage.last_sequence()} events"
         )
     finally:

@@ -3,13 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 
-from normalhedge.boundary import extras
+from normalhedge.boundary import charts, extras, rooms_above
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
@@ -19,6 +23,7 @@ from normalhedge.tables._contexts import settle_contexts, usual_contexts
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
+from normalhedge.tables._plotting import blend_panels
 from normalhedge.tables._reruns import describe, remember, same_table
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
@@ -47,6 +52,9 @@ from normalhedge.tables.quantiles import (
     recognise,
     summarise_quantiles,
 )
+
+LAST_ROWS = 5
+"""The number of rows of a result that a notebook shows."""
 
 
 @dataclass(repr=False)
@@ -98,7 +106,7 @@ class Blend:
     def __repr__(self) -> str:
         """Return the rows, the target and the mixture in a line."""
         rows, mixture = len(self.rounds.outcomes), self.mixture
-        return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
+        return f"Blend({counted(rows, 'row')} of {self.columns.target}, {mixture!r})"
 
     def predict(self, future: Any, *, weights: bool = False) -> Any:
         """Blend a table of forecasts whose outcomes are not known yet; change nothing.
@@ -147,6 +155,48 @@ class Blend:
         if self.quantiles is None:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
+
+    def plot(self, library: str | None = None) -> Any:
+        """Return a figure of the last outcomes and blends, and of losses and weights over time.
+
+        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
+
+        Parameters
+        ----------
+        library
+            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+        """
+        return charts.draw(f"{self.columns.target}, blended", blend_panels(self), library)
+
+    def report(self, path: str | Path, *, title: str = "") -> None:
+        """Write the result as one page of HTML with interactive plots, which opens offline.
+
+        It is the page of ``normalhedge blend --report``.
+
+        Parameters
+        ----------
+        path
+            The file to write, ``"page.html"``.
+        title
+            The title of the page.
+        """
+        rooms_above.call("normalhedge.reports", "report_blend", self, Path(path), title=title)
+
+    def _repr_html_(self) -> str:
+        """Return the summary and the last rows as HTML, for a notebook."""
+        table = to_arrow(self.frame)[0]
+        last = table.slice(max(table.num_rows - LAST_ROWS, 0))
+        rows = zip(*(map(_cell, column.to_pylist()) for column in last.columns), strict=True)
+        count = f"<p>the last {last.num_rows} of {counted(table.num_rows, 'row')}</p>"
+        return self.summary()._repr_html_() + count + html_table(table.column_names, list(rows))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and str(value.time()) == "00:00:00":
+        return str(value.date())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager

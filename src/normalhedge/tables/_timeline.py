@@ -1,15 +1,15 @@
 """The weights and losses of a blend over time, in stretches, for the plots of a report."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import sum_rows
-from normalhedge.tables._blending import Blend
-from normalhedge.tables.frames import as_dates
+from normalhedge.tables.frames import Columns, as_dates
 
 SHOWN = 10
 """The number of experts with curves of their own."""
@@ -72,7 +72,18 @@ class Timeline:
     regret: Floats
 
 
-def timeline(blend: Blend) -> Timeline:
+class Stretches(Protocol):
+    """The part of a `normalhedge.tables.Blend` from which its timeline is computed."""
+
+    mixture: Mixture
+    starts: np.ndarray
+    when: list[Any]
+    sums: Floats
+    totals: Floats
+    columns: Columns
+
+
+def timeline(blend: Stretches) -> Timeline:
     """Return the timeline of a blend."""
     sums, totals, names = blend.sums, blend.totals, blend.mixture.names
     rows = totals[:, sum_rows.ROWS]

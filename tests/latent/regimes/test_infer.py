@@ -265,7 +265,7 @@ def test_wrong_forms_are_a_sentence() -> None:
     values = np.random.default_rng(0).normal(size=100)
     found = infer(values)
     assert len(resume(found, values[:30]).states) == 30
-    with pytest.raises(ValueError, match="there were 1 columns before, and now 2"):
+    with pytest.raises(ValueError, match="1 column came before, and now 2"):
         resume(found, {"a": values, "b": values})
     for wrong in (3.0, "abc", b"abc"):
         with pytest.raises(TypeError, match="values must be a series or a table"):

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from normalhedge.tables.hubs import HubBlend, blend_hub, read_hub
-from normalhedge.tables.hubs._files import read_outcomes
-from normalhedge.tables.hubs._folder import Task
+from normalhedge.tables.hubs._outcomes import TargetData
+from normalhedge.tables.hubs._tasks import Task
 from tests.tables.hubs.examples import (
     CHANGE,
     CLASSES,
@@ -191,8 +191,7 @@ def test_models_of_the_hub_and_the_blend_itself_are_left_out(hub: Path) -> None:
     assert not same(blend_hub(hub, COUNT, keep="ToyHub-*"), first)
     shutil.rmtree(hub / "model-output" / "ToyHub-simple")
     (hub / "hub-config" / "admin.json").unlink()
-    (hub / "model-metadata" / "Toy-ensemble.yml").unlink()
-    assert {"Toy-ensemble", "Toy-baseline"} <= set(blend_hub(hub, COUNT).weights["model_id"])
+    assert {"Toy-baseline", "Toy-ensemble"} & {*blend_hub(hub, COUNT).weights["model_id"]} == set()
 
 
 def _copy(hub: Path, model: str, name: str) -> None:
@@ -232,6 +231,14 @@ def _submitted(hub: Path, model: str, day: date) -> list[dict[str, Any]]:
     return list(read_csv(folder / f"{day}-{model}.csv"))
 
 
+def test_progress_reaches_the_end(hub: Path) -> None:
+    shares: list[float] = []
+    blend_hub(hub, date=LAST, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    assert len(shares) == 3 + 3  # experts to read, and targets to blend
+
+
 def test_values_stay_within_the_limits_of_the_hub(hub: Path) -> None:
     path = hub / "hub-config" / "tasks.json"
     tasks = json.loads(path.read_text())
@@ -264,8 +271,9 @@ def test_files_that_are_not_as_they_should_be_are_left_out(hub: Path) -> None:
         f"Other-date/{LAST}-Other-date.csv: it has rows of another reference_date",
         f"Twice-said/{LAST}-Twice-said.csv: it has more than one value",
         f"No-number/{LAST}-No-number.csv: ",
-        "location 99 is not one of the hub's",
-        "Good-arima/notes.csv: not named DATE-Good-arima",
+        f"Far-away/{LAST}-Far-away.csv: ",
+        "location '99' is not one of the hub's",
+        "Good-arima/notes.csv: it is not named DATE-Good-arima",
     ):
         assert reason in text
     assert set(found.weights["model_id"]) == {"Good-arima", "Bad-guess", "Wide-band"}
@@ -276,7 +284,8 @@ def test_a_model_with_other_levels_is_interpolated(hub: Path) -> None:
     kept = [row for row in read_csv(path) if row["output_type_id"] not in {"0.25", "0.975"}]
     write_csv(path, [*kept, {**kept[0], "target": COUNT, "output_type_id": "0.333"}])
     found = blend_hub(hub, COUNT, LAST)
-    assert "1 row at levels that are not the hub's left out" in found.notes
+    level = "1 row of wk inc toy left out: level 0.333 is not one of the hub's"
+    assert f"Good-arima/{path.name}: {level}" in found.notes
     text = "\n".join(found.notes)
     assert "quantiles interpolated: Good-arima at 0.25" in text
     assert "asleep for want of levels: Good-arima at 0.975" in text
@@ -325,7 +334,7 @@ def test_a_file_without_targets_is_that_of_the_target_with_its_words(hub: Path) 
 
     def found(task: Task, *others: Task) -> bool:
         every = [task, tasks[PEAK], tasks[CHANGE], *others]
-        return bool(read_outcomes(hub, task, every, "quantile", LAST, LAST)[0])
+        return bool(TargetData(hub).outcomes(task, every, "quantile", LAST, LAST)[0])
 
     assert found(count)  # it is the only one with a number for each step ahead
     assert not found(tasks[PEAK])

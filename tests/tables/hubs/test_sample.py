@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from normalhedge.tables.hubs import blend_hub, read_hub
-from normalhedge.tables.hubs._files import read_outcomes, read_submissions
 from normalhedge.tables.hubs._games import mean_score
+from normalhedge.tables.hubs._outcomes import TargetData
+from normalhedge.tables.hubs._submissions import read_submissions
 from tests.tables.hubs.examples import rows
 
 SAMPLE = Path(__file__).parents[4] / "shared" / "data" / "hub-sample"
@@ -23,9 +24,11 @@ def test_mean_scores_of_the_models() -> None:
     task = hub.tasks["wk inc flu hosp"]
     notes: list[str] = []
     last = date(2024, 12, 31)
-    table = read_submissions(hub.models, [task], last, None, notes)[task.target]
+    table = read_submissions(hub.models, [task], last, None, notes, targets=list(hub.tasks))[
+        task.target
+    ]
     every = list(hub.tasks.values())
-    outcomes, _ = read_outcomes(SAMPLE, task, every, "quantile", last, last)
+    outcomes, _ = TargetData(SAMPLE).outcomes(task, every, "quantile", last, last)
     frame = table.to_pandas()
     frame = frame[(frame.output_type == "quantile") & (frame.horizon != "-1")]
     ids = task.outputs["quantile"].ids

@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge.boundary import number_tables
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.state import sum_rows
 from normalhedge.tables import Blend
 
@@ -69,7 +70,8 @@ class ClusterSummary:
     def __str__(self) -> str:
         """Return the numbers as text."""
         lines = [
-            f"{self.series:,} series, {self.rows:,} rows, {self.settled:,} of them with an outcome",
+            f"{self.series:,} series, {counted(self.rows, 'row')}, "
+            f"{self.settled:,} of them with an outcome",
             f"mean loss {self.blend:.6g}, of uniform weights {self.uniform:.6g}",
         ]
         header = ["expert", "weight", "awake", "loss", "loss of the blend there"]

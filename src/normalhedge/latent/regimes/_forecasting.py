@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
 from normalhedge.latent.regimes._candidates import Candidate
 from normalhedge.latent.regimes._predictive import Predictive
@@ -58,7 +59,7 @@ class Forecast:
         return len(self.rounds)
 
     def __repr__(self) -> str:
-        return f"<Forecast: {len(self)} rounds, next {self.rounds[0]!r}>"
+        return f"<Forecast: {counted(len(self), 'round')}, next {self.rounds[0]!r}>"
 
 
 def mixture(

@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, listener
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes._candidates import ENOUGH
 from normalhedge.latent.regimes._encoding import Encoding
@@ -135,7 +136,9 @@ def _follow(
     """Learn a series, starting with the given regimes, which do not change."""
     rounds, labels = len(sequence.numbers), sequence.labels
     if time is not None and len(time) != rounds:
-        raise ValueError(f"time must have one entry for each of {rounds:,} values, has {len(time)}")
+        raise ValueError(
+            f"time must have one entry for each of {counted(rounds, 'value')}, has {len(time)}"
+        )
     encoding, rule = sequence.encoding, regimes._rule
     probabilities = np.full((rounds, len(labels)), np.nan)
     pits = np.full((rounds, max(len(encoding.columns), 1), 2), np.nan)

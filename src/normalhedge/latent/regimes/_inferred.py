@@ -2,15 +2,18 @@
 
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.boundary import inputs
+from normalhedge.boundary import charts, inputs, notebook, rooms_above
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
+from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
@@ -177,12 +180,61 @@ class Inferred:
         result["log score"] = plain_list(path.log_scores)
         return result
 
+    def plot(self, library: str | None = None) -> Any:
+        """Return a figure of the observations by regime, and of the probabilities of regimes.
+
+        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
+
+        Parameters
+        ----------
+        library
+            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+        """
+        names = list(self.sequence.encoding.number_columns) or [""]
+        panels = regime_panels(
+            self.sequence.numbers if self.sequence.raw is None else self.sequence.raw,
+            names,
+            () if self.sequence.raw is not None else self.sequence.labels,
+            self.states,
+            self.probabilities,
+            self.time,
+        )
+        return charts.draw(counted(len(self.path), "round"), panels, library)
+
+    def report(self, path: str | Path, *, title: str = "", ahead: Forecast | None = None) -> None:
+        """Write the regimes as one page of HTML with interactive plots, which opens offline.
+
+        It is the page of ``normalhedge latent --report``.
+
+        Parameters
+        ----------
+        path
+            The file to write, ``"page.html"``.
+        title
+            The title of the page.
+        ahead
+            A `forecast` for the page; None to leave it out.
+        """
+        options = {"title": title, "ahead": ahead}
+        rooms_above.call("normalhedge.reports", "report_inferred", self, Path(path), **options)
+
+    def _repr_html_(self) -> str:
+        """Return the score and the regimes as HTML, for a notebook."""
+        known = self.path.log_scores[~np.isnan(self.path.log_scores)]
+        facts = [("rounds of this series", f"{len(self.path):,}")]
+        if len(known):
+            facts.append(
+                ("mean log score", f"{known.mean():.4f} over {counted(len(known), 'round')}")
+            )
+        return notebook.html_facts(facts) + self.live.regimes._repr_html_()
+
     def __repr__(self) -> str:
         regimes = self.live.regimes
         known = self.path.log_scores[~np.isnan(self.path.log_scores)]
         score = f"{known.mean():.4f}" if len(known) else "none"
         return (
-            f"<Inferred: {len(self.path):,} rounds, {len(self.parameters)} regimes, now "
+            f"<Inferred: {counted(len(self.path), 'round')}, "
+            f"{counted(len(self.parameters), 'regime')}, now "
             f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
         )
 

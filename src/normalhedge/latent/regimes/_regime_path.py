@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,8 @@ class RegimePath:
         known = self.log_scores[~np.isnan(self.log_scores)]
         mean = f"{known.mean():.4f}" if len(known) else "none"
         used = int((np.bincount(self.states + 1, minlength=2)[1:] > 0).sum())
-        return f"<RegimePath: {len(self):,} rounds, {used} regimes, mean log score {mean}>"
+        size = f"{counted(len(self), 'round')}, {counted(used, 'regime')}"
+        return f"<RegimePath: {size}, mean log score {mean}>"
 
     def renumber(self, new: npt.NDArray[np.intp]) -> Self:
         """Return the path with regimes renumbered: ``new[k]`` is the new number of regime k."""

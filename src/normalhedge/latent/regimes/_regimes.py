@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.boundary import inputs
+from normalhedge.boundary import inputs, notebook
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
 from normalhedge.latent.regimes._predictive import Predictive
@@ -202,11 +203,37 @@ class Regimes(LiveObject[RegimesState]):
         """Return the current parameters of each regime, by its number; see also `history`."""
         return self._state.labels.parameters()
 
+    def _repr_html_(self) -> str:
+        """Return the regimes, their parameters and probabilities as HTML, for a notebook."""
+        now = self.probabilities
+        head = ["regime", "mean", "deviation", "mean duration", "probability now"]
+        rows = [
+            (
+                f"regime {number}",
+                _brief(regime.mean),
+                _brief(regime.deviation),
+                f"{1.0 / max(1.0 - regime.stay, 1e-9):,.1f} rounds",
+                f"{now[number]:.3f}" if number < len(now) else "",
+            )
+            for number, regime in self.parameters().items()
+        ]
+        family = self.emission or "not known yet"
+        facts = [("rounds", f"{self.rounds:,}"), ("family of emissions", family)]
+        table = notebook.html_table(head, rows) if rows else "<p>no fit yet</p>"
+        return notebook.html_facts(facts) + table
+
     def __repr__(self) -> str:
         state = self._state
         if state.bank is None:
-            return f"<Regimes: {self.rounds:,} rounds, no fit yet>"
+            return f"<Regimes: {counted(self.rounds, 'round')}, no fit yet>"
         return (
-            f"<Regimes: {self.emission}, {self.rounds:,} rounds, {len(self.parameters())} regimes, "
-            f"now {self.state} ({state.now.max():.2f}), {len(state.pool.candidates)} candidates>"
+            f"<Regimes: {self.emission}, {counted(self.rounds, 'round')}, "
+            f"{counted(len(self.parameters()), 'regime')}, "
+            f"now {self.state} ({state.now.max():.2f}), "
+            f"{counted(len(state.pool.candidates), 'candidate')}>"
         )
+
+
+def _brief(numbers: object) -> str:
+    """Return a number, or one for each column, as text."""
+    return ", ".join(f"{number:.4g}" for number in np.ravel(np.asarray(numbers)).tolist())

@@ -11,7 +11,7 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.boundary.terminal import clipped
+from normalhedge.boundary.terminal import clipped, counted
 from normalhedge.latent.regimes._encoding import (
     KINDS,
     WORDS,
@@ -93,7 +93,7 @@ def encode(
     width = 1 if columns is None else len(columns)
     if encoding is not None and max(len(encoding.columns), 1) != width:
         former = max(len(encoding.columns), 1)
-        raise ValueError(f"there were {former} columns before, and now {width}")
+        raise ValueError(f"{counted(former, 'column')} came before, and now {width}")
     if columns is not None and width > 1:
         return _encode_columns(columns, kind, above, encoding)
     return _encode_column(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._inferred import Inferred
 
@@ -99,5 +100,7 @@ def facts(inferred: Inferred) -> list[tuple[str, str]]:
         result.append(("probability of a switch after this round", f"{regimes.switching:.3f}"))
     scores = inferred.path.log_scores[~np.isnan(inferred.path.log_scores)]
     if len(scores):
-        result.append(("mean log score", f"{scores.mean():.4f} over {len(scores):,} rounds"))
+        result.append(
+            ("mean log score", f"{scores.mean():.4f} over {counted(len(scores), 'round')}")
+        )
     return result

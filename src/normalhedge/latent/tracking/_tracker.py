@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.latent.tracking._dynamics import Ladder
 from normalhedge.latent.tracking._paths import Jitter, Move, Paths, Score
@@ -117,10 +118,12 @@ class HedgedTracker(LiveObject[TrackerState]):
         state = self._state
         if isinstance(state.engine, Paths):
             n, d = state.engine.start.shape
-            return f"HedgedTracker({n} paths of {d} numbers, {state.rounds} rounds)"
-        columns = "no observation yet" if state.columns is None else f"{state.columns} columns"
+            return f"HedgedTracker({n} paths of {d} numbers, {counted(state.rounds, 'round')})"
+        columns = (
+            "no observation yet" if state.columns is None else counted(state.columns, "column")
+        )
         leading = "" if state.now is None else f", now {np.array2string(state.now, precision=4)}"
-        return f"HedgedTracker(linear, {columns}, {state.rounds} rounds{leading})"
+        return f"HedgedTracker(linear, {columns}, {counted(state.rounds, 'round')}{leading})"
 
     @property
     def rounds(self) -> int:

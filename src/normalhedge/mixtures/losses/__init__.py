@@ -20,8 +20,7 @@ Each is a class: it knows its values and slopes, its kind of forecasts, its rang
 convex, how forecasts are combined by default and which plain combinations to compare a blend with.
 Nobody else needs to know which loss it is. `normalhedge.checks.check_loss` checks what it says.
 
-The core computes the losses, as one table (``src/core/losses.hpp``). Hedgers learn from gains,
-which are made of losses in ``src/core/mixture.hpp``, and nowhere else.
+The core computes the losses. Hedgers learn from gains, which it makes of losses in one place.
 """
 
 from collections.abc import Callable, Mapping

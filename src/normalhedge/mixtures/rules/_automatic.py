@@ -73,7 +73,7 @@ class Automatic:
         z = \left(1,\ (b - m) / v,\ e / s,\ l / s,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
 
     with m and v the discounted mean and deviation of b, e its mean error over some 20 rounds and l
-    its last error. ``src/core/corrections.hpp`` has all of it.
+    its last error.
 
     Quantiles have two other corrections of their base. With m its quantile nearest to the median, w
     the mean of :math:`|b_q - m|` and s the mean past loss,
@@ -83,7 +83,7 @@ class Automatic:
         c_q = m + w\,\delta + e^\lambda (b_q - m), \qquad c'_q = b_q + s\,\theta_q
 
     follow the slopes of the loss: the first moves location and spread, the second each quantile
-    that is missed too often or too seldom. See ``src/core/quantile_corrections.hpp``.
+    that is missed too often or too seldom.
 
     Class probabilities are recalibrated: a blend of experts who know different things is too flat,
     one of overconfident experts too sharp. The base b is the blend or the plain logarithmic pool,
@@ -97,7 +97,6 @@ class Automatic:
 
     with slopes g and curvatures h of the log loss: small Newton steps that the ridge rho keeps near
     none. A meta level weighs the blend, 95 % at first, and its recalibrations. Items share them.
-    ``src/core/recalibrating.hpp`` has all of it.
 
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so have the meta level and the corrections. In what items
@@ -387,7 +386,7 @@ def _share_weights(games: Live) -> bool:
 
 def _unit(loss: Loss) -> str:
     """Return the unit of regrets, in words."""
-    return "the range of the loss" if loss.width else "the largest difference of losses so far"
+    return "the range of the loss" if loss.width else "the largest difference between losses so far"
 
 
 class Levels(NamedTuple):

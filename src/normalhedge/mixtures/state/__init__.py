@@ -29,8 +29,8 @@ from normalhedge.mixtures.state._core_settings import (
 from normalhedge.mixtures.state._forecasts import (
     SUM_TOLERANCE as SUM_TOLERANCE,
     Keys as Keys,
+    as_mapping as as_mapping,
     check_confidence as check_confidence,
-    check_mapping as check_mapping,
     read as read,
     read_outcome as read_outcome,
 )

@@ -20,18 +20,34 @@ SAME_LEVEL = 1e-9
 """Levels that differ by less are the same."""
 
 
-def check_mapping(forecasts: Any) -> None:
-    """Refuse forecasts that are not a mapping of names."""
-    if not isinstance(forecasts, Mapping):
-        raise TypeError(
-            f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
-        )
+def as_mapping(name: str, values: Any) -> Mapping[str, Any]:
+    """Return a mapping of names, also of a series of pandas or of a table with a single row.
+
+    Its index or its columns are the names.
+    """
+    if isinstance(values, Mapping):
+        return values
+    shape = getattr(values, "shape", None)
+    if hasattr(values, "columns") and shape is not None and len(shape) == 2:
+        if shape[0] != 1:
+            raise ValueError(
+                f"{name} must be one row of a table, got {shape[0]:,} rows: blend(table) takes a "
+                "whole table"
+            )
+        return {str(column): np.asarray(values[column])[0] for column in values.columns}
+    if hasattr(values, "index") and hasattr(values, "to_dict") and shape is not None:
+        names = [str(label) for label in values.index]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name} must have each expert once in its index, got {names[:5]}")
+        return dict(zip(names, np.asarray(values).tolist(), strict=True))
+    raise TypeError(
+        f"{name} must be a mapping of names to {'forecasts' if name == 'forecasts' else 'numbers'}"
+        f", or a row of a table, got {type(values).__name__}"
+    )
 
 
-def check_confidence(confidence: Any, known: Callable[[str], bool]) -> None:
+def check_confidence(confidence: Mapping[str, Any], known: Callable[[str], bool]) -> None:
     """Refuse confidences that are not numbers in [0, 1] of known experts."""
-    if not isinstance(confidence, Mapping):
-        raise TypeError(f"confidence must be a mapping of names, got {type(confidence).__name__}")
     for name, value in confidence.items():
         if not known(name):
             raise ValueError(f"confidence names {name!r}, which is not an expert")

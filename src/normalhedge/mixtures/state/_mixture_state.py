@@ -9,7 +9,7 @@ import numpy as np
 
 from normalhedge._core import STATE_FIELDS, Live
 from normalhedge.boundary.inputs import Floats
-from normalhedge.boundary.terminal import clipped
+from normalhedge.boundary.terminal import clipped, counted
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state._core_settings import RoundRecord, core_settings
 from normalhedge.mixtures.state._interval_settings import IntervalSettings
@@ -312,8 +312,8 @@ class MixtureState:
                 raise TypeError(f"names of experts must be strings, got {name!r}")
         if new and len(self.names) + len(new) > self._settings.max_names:
             raise ValueError(
-                f"there are {len(self.names)} experts, and {len(new)} more exceed max_names = "
-                f"{self._settings.max_names}: let some leave, or set forget_after"
+                f"the mixture has {counted(len(self.names), 'expert')}, and {len(new)} more exceed "
+                f"max_names = {self._settings.max_names}: let some leave, or set forget_after"
             )
         return new
 

@@ -5,7 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.notebook import html_table
 from normalhedge.mixtures.state._forecasts import Keys
+
+MOST_SHOWN = 20
+"""The largest number of experts that a notebook shows."""
 
 
 class Prediction(NamedTuple):
@@ -36,6 +40,20 @@ class Prediction(NamedTuple):
     def interval(self) -> tuple[Any, Any] | None:
         """The bounds of the only level, or of the largest; None without intervals."""
         return None if self.intervals is None else self.intervals[max(self.intervals)]
+
+    def _repr_html_(self) -> str:
+        """Return the blend, its intervals and the weights as HTML, for a notebook."""
+        keys = [""] if self.keys is None else [str(key) for key in self.keys]
+        rows = [("blend", *_cells(self.value, self.keys))]
+        for level, bounds in (self.intervals or {}).items():
+            ends = zip(*(_cells(bound, self.keys) for bound in bounds), strict=True)
+            rows.append((f"{100.0 * level:.10g} % interval", *(f"{a} to {b}" for a, b in ends)))
+        named = zip(self.names, self.distribution.T, strict=False)
+        for name, weights in sorted(named, key=lambda pair: -pair[1].mean())[:MOST_SHOWN]:
+            rows.append((f"weight of {name}", *(f"{weight:.3f}" for weight in weights)))
+        more = len(self.names) - MOST_SHOWN
+        rest = f"<p>and {more:,} more expert{'s' * (more > 1)}</p>" if more > 0 else ""
+        return html_table(["", *keys], rows) + rest
 
     @property
     def weights(self) -> dict[str, Any]:
@@ -93,6 +111,16 @@ def shape_values(values: Floats, keys: Keys) -> Any:
     if values.shape[1] == 1:
         return None if np.isnan(cells[0]) else float(cells[0])
     return None if np.isnan(cells[0]).any() else cells[0].copy()
+
+
+def _cells(value: Any, keys: Keys) -> list[str]:
+    """Return the numbers of the rows as text; '' without a number."""
+    numbers = value.values() if isinstance(value, dict) else [value] if keys is None else value
+    return ["" if number is None else _brief(number) for number in numbers]
+
+
+def _brief(number: Any) -> str:
+    return ", ".join(f"{part:.6g}" for part in np.ravel(number).tolist())
 
 
 def by_key(cells: Floats, keys: Keys) -> Any:

@@ -9,6 +9,10 @@ from normalhedge.mixtures.summaries._comparison import (
     plain_medians as plain_medians,
     plain_votes as plain_votes,
 )
+from normalhedge.mixtures.summaries._plotting import (
+    forecast_curves as forecast_curves,
+    mixture_panels as mixture_panels,
+)
 from normalhedge.mixtures.summaries._summarising import (
     TablePart as TablePart,
     expert_weights as expert_weights,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.losses import (
     NUMBERS,
     PLAIN_MEAN,
@@ -75,10 +76,11 @@ class Comparison:
     @property
     def where(self) -> str:
         """A description of the rows, such as ``120 rows of the table``."""
-        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        rows = counted(self.rows, "row")
         if self.since is None:
             return f"{rows} of the table"
-        return f"{rows} of the last {self.rounds:,} settled rounds, since round {self.since:,}"
+        rounds = counted(self.rounds, "settled round")
+        return f"{rows} of the last {rounds}, since round {self.since:,}"
 
     @property
     def warning(self) -> str:

@@ -34,7 +34,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     often = [row for row in experts if scored[row.name] >= OFTEN]
     automatic = isinstance(state.settings.hedger, Automatic)
     names = component_names(state)
-    rows = _last_rounds(state) if table is None else table.rows
+    rows = last_rounds(state) if table is None else table.rows
     comparison = _comparison(state, rows, _places(state, len(names)))
     return Summary(
         settings=_settings(state.settings),
@@ -235,7 +235,7 @@ def _comparison(state: MixtureState, rows: Settled | None, components: range) ->
     return compare(rows, state.settings.loss, state.names[plain:], components)
 
 
-def _last_rounds(state: MixtureState) -> Settled | None:
+def last_rounds(state: MixtureState) -> Settled | None:
     """Return the rows of the history that have a prediction, and as many classes as the last."""
     kept = [settled for settled in state.history if not np.isnan(settled.round.values[:, 0]).all()]
     if not kept:

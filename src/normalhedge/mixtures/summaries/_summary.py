@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge.boundary import number_tables
+from normalhedge.boundary import notebook, number_tables
 from normalhedge.boundary.inputs import Floats
-from normalhedge.boundary.terminal import shown
+from normalhedge.boundary.terminal import counted, shown
 from normalhedge.guarantees import Bound, at_most
 from normalhedge.mixtures.summaries._comparison import BEST_CONVEX, Comparison
 from normalhedge.mixtures.summaries._contexts import ContextRow
@@ -22,6 +22,9 @@ SMALL = 0.03
 
 NAMED = 5
 """The sentence about the guard names this many experts."""
+
+THEORY = "theory"
+"""The heading of the regret and its bound, which stand below the results."""
 
 Table = tuple[list[str], list[list[str]]]
 """A header, and rows."""
@@ -52,8 +55,8 @@ class ExpertRow:
     regret: float
     awake: float  # the share of rows in which it was awake
     last_seen: int | None  # the round in which it was last awake; None if it never was
-    # the round since which its weight has been at least the uniform weight; None if it is
-    # smaller now
+    # the round since which its weight has been at least the average weight of the experts; None if
+    # it is smaller now
     since: int | None
 
 
@@ -161,7 +164,7 @@ class Summary:
             return ""
         total, parts = _describe_counts(self.moved)
         return (
-            f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {parts}; "
+            f"the guard moved {counted(total, 'absurd forecast')}: {parts}; "
             "auto:guard=false switches it off"
         )
 
@@ -171,8 +174,7 @@ class Summary:
         if not self.crossed:
             return ""
         total, parts = _describe_counts(self.crossed)
-        some = f"{total:,} forecast{'s' * (total != 1)}"
-        return f"the quantiles of {some} crossed and were sorted: {parts}"
+        return f"the quantiles of {counted(total, 'forecast')} crossed and were sorted: {parts}"
 
     @property
     def corrected(self) -> str:
@@ -205,25 +207,29 @@ class Summary:
     def facts(self) -> list[tuple[str, str]]:
         """Return the numbers about the whole mixture, each with its label."""
         silent = f", {self.silent:,} without any expert awake" if self.silent else ""
+        rounds = f", in {counted(self.rounds, 'round')}" if self.rounds != self.rows else ""
+        name = "rows" if rounds else "rounds"
         waiting = f"{self.pending:,}" + (f", {self.expired:,} expired" if self.expired else "")
         facts = [
-            ("rounds", f"{self.rounds:,} ({self.rows:,} rows{silent})"),
+            (name, f"{self.rows:,}{rounds}{silent}"),
             ("waiting for outcomes", waiting),
         ]
         if self.settled > self.comparison.rows:
             losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
-            facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
+            facts.append(("mean loss, all rows", f"{losses} ({counted(self.settled, 'row')})"))
         for level, share, count in self.covered:
-            share_text = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
+            of = counted(count, "outcome")
+            share_text = f"{share:.1%} of {of}" if count else "no outcome counted yet"
             facts.append((f"{100.0 * level:.10g} % interval covers", share_text))
+        return facts
+
+    def theory(self) -> list[tuple[str, str]]:
+        """Return the regret, its bound and the theorem behind it, each with its label."""
         limit = f", at most {at_most(self.bound.regret, 4)}" if self.bound else ""
         unit = f" {self.bound.unit}" if self.bound.unit else ""
         name = "regret to a component" if self.automatic else "largest regret"
-        facts.append((name, f"{self.regret:.4g}{limit}{unit}"))
-        facts.append(("bound", self.bound.source))
-        if self.automatic:
-            return facts
-        if len(self.ranges) == 1 and self.ranges[0] > 0:
+        facts = [(name, f"{self.regret:.4g}{limit}{unit}"), ("bound", self.bound.source)]
+        if not self.automatic and len(self.ranges) == 1 and self.ranges[0] > 0:
             facts.append(("range of losses", f"{self.ranges[0]:.4g}"))
         return facts
 
@@ -233,7 +239,9 @@ class Summary:
         small = self.components[len(large) :]
         body = [[row.name, f"{row.weight:.3f}", _number(row.loss)] for row in large]
         if small:
-            body.append([f"{len(small)} others", f"{sum(row.weight for row in small):.3f}", ""])
+            body.append(
+                [counted(len(small), "other"), f"{sum(row.weight for row in small):.3f}", ""]
+            )
         return ["component", "weight", "mean loss"], body
 
     def table(self) -> Table:
@@ -246,7 +254,7 @@ class Summary:
             "regret": lambda row: f"{row.regret:.3g}",
             "awake": lambda row: f"{row.awake:.0%}",
             "last seen": lambda row: "never" if row.last_seen is None else f"{row.last_seen:,}",
-            "above uniform since": lambda row: "" if row.since is None else f"{row.since:,}",
+            "above average since": lambda row: "" if row.since is None else f"{row.since:,}",
         }
         if self.automatic:
             del columns["regret"]
@@ -260,7 +268,7 @@ class Summary:
             tables.append((f"means over {self.comparison.where}", self.comparison.table()))
         if self.components:
             rows = self.comparison.component_rows
-            where = f"; mean losses over {rows:,} row{'s' * (rows != 1)}" if rows else ""
+            where = f"; mean losses over {counted(rows, 'row')}" if rows else ""
             tables.append((f"weights of the components now{where}", self.component_table()))
         return [*tables, ("", self.table())]
 
@@ -276,28 +284,21 @@ class Summary:
             lines += [f"  {line}".rstrip() for line in number_tables.as_text(head, body)]
         if len(self.experts) > SHOWN:
             lines.append(f"  ... and {len(self.experts) - SHOWN} more")
+        lines += ["", f"  {THEORY}", *(f"  {name:<24}{text}" for name, text in self.theory())]
         return "\n".join(shown(line) for line in lines)
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for a notebook."""
-        facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
-        parts.append(f"<table>{facts}</table>")
+        parts.append(notebook.html_facts(self.facts()))
         sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
-            parts.append(_as_html(*table))
+            parts.append(notebook.html_table(*table))
+        parts += [f"<p>{THEORY}</p>", notebook.html_facts(self.theory())]
         return "".join(parts)
-
-
-def _as_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in body
-    )
-    return f"<table><tr>{top}</tr>{rows}</table>"
 
 
 def _number(value: float) -> str:
@@ -309,5 +310,5 @@ def _describe_counts(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
     parts = [f"{count:,} of {name}" for name, count in counts[:NAMED]]
     others = counts[NAMED:]
     if others:
-        parts.append(f"{sum(count for _, count in others):,} of {len(others)} others")
+        parts.append(f"{sum(count for _, count in others):,} of {counted(len(others), 'other')}")
     return sum(count for _, count in counts), ", ".join(parts)

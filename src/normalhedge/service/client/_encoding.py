@@ -15,7 +15,7 @@ from normalhedge.mixtures.state import (
     OPTIONS,
     Keys,
     Prediction,
-    check_mapping,
+    as_mapping,
     id_text,
     value_text,
 )
@@ -66,12 +66,10 @@ def check_same(name: str, wanted: Mapping[str, Any], present: Mapping[str, Any])
 
 def encode_forecasts(forecasts: Any, confidence: Any, context: Any = None) -> dict[str, Any]:
     """Return the forecasts, the confidence and the context of a round as JSON has them."""
-    check_mapping(forecasts)
+    forecasts = as_mapping("forecasts", forecasts)
     body: dict[str, Any] = {"forecasts": dict(map(_forecast, forecasts.items()))}
     if confidence is not None:
-        if not isinstance(confidence, Mapping):
-            kind = type(confidence).__name__
-            raise TypeError(f"confidence must be a mapping of names, got {kind}")
+        confidence = as_mapping("confidence", confidence)
         body["confidence"] = {
             name: inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
             for name, value in confidence.items()

@@ -8,6 +8,7 @@ from normalhedge.tables.hubs._blending import (
     blend_hub,
 )
 from normalhedge.tables.hubs._folder import Hub, HubModel, read_hub
+from normalhedge.tables.hubs._text_tables import LARGEST_FILE as LARGEST_FILE
 from normalhedge.tables.hubs._weights import capped
 
 __all__ = ["Hub", "HubBlend", "HubModel", "HubScore", "blend_hub", "capped", "read_hub"]

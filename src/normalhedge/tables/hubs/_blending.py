@@ -1,6 +1,6 @@
 """Blend the submissions to a forecast hub into one, as of a date."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import (
     date as Date,  # noqa: N812 -- a type
@@ -14,17 +14,15 @@ import numpy as np
 
 from normalhedge.boundary import extras, inputs, specs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import Listener, PieceOfWork, listener
 from normalhedge.tables.frames import as_tuple
-from normalhedge.tables.hubs._files import (
-    ID,
-    KIND,
-    MODEL,
-    VALUE,
-    read_outcomes,
-    read_submissions,
-)
-from normalhedge.tables.hubs._folder import END, HORIZON, TARGET, Hub, Task, read_hub
+from normalhedge.tables.hubs._folder import Hub, read_hub
 from normalhedge.tables.hubs._games import SCORES, HubGame, Played, mean_score, play_game
+from normalhedge.tables.hubs._outcomes import TargetData, unmatched
+from normalhedge.tables.hubs._samples import ID, KIND, VALUE
+from normalhedge.tables.hubs._submissions import MODEL, read_submissions
+from normalhedge.tables.hubs._tasks import END, HORIZON, TARGET, Task
+from normalhedge.tables.hubs._text_tables import LARGEST_FILE
 from normalhedge.tables.hubs._weights import capped, combine
 from normalhedge.tables.quantiles import plain_combination
 
@@ -102,6 +100,9 @@ def blend_hub(
     since: Date | str | None = None,
     name: str = NAME,
     hedger: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    largest_file: int = LARGEST_FILE,
+    progress: Listener = None,
 ) -> HubBlend:
     """Blend the submissions of a date, with weights learned from earlier ones.
 
@@ -131,15 +132,25 @@ def blend_hub(
         The name of the blend as a model of the hub.
     hedger
         The way of combining; see `normalhedge.Mixture`.
+    columns
+        The names of columns of the target data that are not found by themselves, such as
+        ``{"target_end_date": "week", "observation": "cases", "location": "state"}``.
+    largest_file
+        The largest file that is read, in bytes after decompression.
+    progress
+        A function that is called with the finished share of the work, or a
+        `normalhedge.boundary.progress.Progress`.
 
     Raises
     ------
     ValueError
         If the folder is not a hub, the target is unknown, nobody submitted on this date or there
-        are no target data.
+        are no target data. A submission that cannot be used raises nothing: it is left out, and a
+        note names the team, the file and the reason.
     """
     hub = hub if isinstance(hub, Hub) else read_hub(hub)
     _check(known_after, max_weight)
+    inputs.count("largest_file", largest_file)
     targets = as_tuple(target)
     for text in targets:
         if text not in hub.tasks:
@@ -152,15 +163,28 @@ def blend_hub(
     result.notes += [f"left out {model}: {why}" for model, why in left.items()]
     rows: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
-    tables = read_submissions(models, tasks, day, _day("since", since), result.notes)
+    told = listener(progress)
+    told.total(1.0)
+    truth = TargetData(hub.folder, columns, largest_file)
+    truth.check_columns(tasks)
+    tables = read_submissions(
+        models, tasks, day, _day("since", since), result.notes,
+        targets=list(hub.tasks), budget=largest_file, progress=PieceOfWork(told, 0.5, "reading"),
+    )  # fmt: skip
+    result.notes += [
+        f"{task.target} takes samples only, and the blend has quantiles"
+        for task in tasks
+        if task.only_samples
+    ]
     for task in tasks:
+        told.done(0.5 / len(tasks), f"blending {task.target}")
         table = tables.get(task.target)
         if table is None or day.isoformat() not in set(table[task.date].to_pylist()):
             if targets:
                 raise ValueError(f"nobody submitted forecasts of {task.target} on {day}")
             continue
         for kind in task.outputs:
-            for game in _games(hub, task, kind, table, day, known_after, result.notes):
+            for game in _games(hub, truth, task, kind, table, day, known_after, result.notes):
                 played = play_game(game, day, hedger, result.notes)
                 result.scores.append(_add(rows, weights, game, played, day, max_weight))
     if not rows:
@@ -192,6 +216,7 @@ def _choose_date(day: Date | None, dates: Sequence[Date]) -> Date:
 
 def _games(
     hub: Hub,
+    truth: TargetData,
     task: Task,
     kind: str,
     table: Any,
@@ -205,28 +230,30 @@ def _games(
     if not table.num_rows:
         return []
     until = day - timedelta(days=known_after)
-    outcomes, source = read_outcomes(hub.folder, task, list(hub.tasks.values()), kind, until, day)
+    outcomes, source = truth.outcomes(task, list(hub.tasks.values()), kind, until, day)
     about = f"outcomes of {task.target} ({kind})"
-    if outcomes:
-        notes.append(f"{about} in {source}")
-    else:
-        notes.append(f"no {about} are known: the blend is a plain combination")
-    keys = zip(*(table[c].to_pylist() for c in (*task.series, END)), strict=True)
+    keys = list(zip(*(table[c].to_pylist() for c in (*task.series, END)), strict=True))
     known: list[Any] = [outcomes.get(key) for key in keys]
+    if not outcomes:
+        notes.append(f"no {about} are known, so the blend is a plain combination: {source}")
+    elif all(value is None for value in known):
+        notes.append(unmatched(outcomes, table[END].to_pylist(), f"{task.target} in {source}"))
+    else:
+        notes.append(f"{about} in {source}")
     ids = task.outputs[kind].ids
     if kind == "pmf":
         place = {text: k for k, text in enumerate(ids)}
         known = [place.get(text) for text in known]
-    truth = np.array([np.nan if value is None else float(value) for value in known])
+    outcome_of_row = np.array([np.nan if value is None else float(value) for value in known])
     steps = np.array(
-        table[HORIZON].to_pylist() if HORIZON in table.column_names else [""] * len(truth)
+        table[HORIZON].to_pylist() if HORIZON in table.column_names else [""] * len(known)
     )
     games = []
     for step in task.allowed.get(HORIZON) or sorted(set(steps.tolist())):
         rows = np.flatnonzero(steps == step)
         part = table.take(extras.require("pyarrow").array(rows))
         if day.isoformat() in set(part[task.date].to_pylist()):
-            games.append(HubGame(step, part, truth[rows], kind, ids, task, known_after))
+            games.append(HubGame(step, part, outcome_of_row[rows], kind, ids, task, known_after))
     return games
 
 

@@ -4,113 +4,20 @@ The layout comes from the hubverse: ``hub-config/tasks.json``, ``model-metadata/
 ``model-output/<team-model>/<date>-<team-model>.csv`` or ``.parquet``, and ``target-data``.
 """
 
-import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 -- a type
 from fnmatch import fnmatchcase
-from math import inf
 from pathlib import Path
-from typing import Any
+
+from normalhedge.tables.hubs._origins import reason_of_hub, teams_with_baseline, words_of_hub
+from normalhedge.tables.hubs._tasks import Task, read_tasks
 
 _FILE = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)\.(csv|parquet|csv\.gz)")
-_FIELD = re.compile(r"(team_abbr|model_abbr|ensemble_of_hub_models)\s*:\s*[\"']?([^\"'#]*)")
 
-DATES = ("reference_date", "origin_date", "forecast_date")
-"""The usual names of the task id that says when a forecast was made."""
-
-END, HORIZON, TARGET = "target_end_date", "horizon", "target"
-"""The task ids of the date that a forecast is for, of the steps ahead, and of the quantity."""
-
-UNITS = {"day": 1, "week": 7}
-"""The length of a step ahead, in days, by its ``time_unit``."""
-
-TYPES = ("quantile", "pmf", "mean", "median")
-"""The output types that are blended."""
-
-
-@dataclass
-class Output:
-    """The values that a submission may have in one output type."""
-
-    # the values of ``output_type_id`` as text, in order; none for means and medians
-    ids: list[str] = field(default_factory=list)
-    # low, high: the limits of values
-    low: float = -inf
-    high: float = inf
-    whole: bool = False  # whether values are whole numbers
-
-
-@dataclass
-class Task:
-    """A target of a hub, and how submissions describe it."""
-
-    target: str  # its name
-    columns: list[str]  # the task ids, in the order of the file
-    date: str  # the task id that says when a forecast was made
-    allowed: dict[str, list[str]]  # the values that each task id may have, as text, in order
-    outputs: dict[str, Output]  # the output types that are blended, by name
-    days: int = 7  # the length of a step ahead in days
-    numeric: bool = True  # whether outcomes are numbers, and belong to one step ahead
-
-    @property
-    def series(self) -> list[str]:
-        """The task ids that name a series: all but the dates, the horizon and the target."""
-        return [c for c in self.columns if c not in {self.date, END, HORIZON, TARGET}]
-
-
-def read_tasks(path: Path) -> dict[str, Task]:
-    """Return the tasks of a hub by target."""
-    tasks: dict[str, Task] = {}
-    try:
-        for entry in json.loads(path.read_text(encoding="utf-8"))["rounds"]:
-            date = entry["round_id"] if entry.get("round_id_from_variable") else None
-            for block in entry["model_tasks"]:
-                for meta in block["target_metadata"]:
-                    keys = meta.get("target_keys") or {}
-                    target = str(keys.get(TARGET, meta["target_id"]))
-                    _add_task(tasks, target, meta, block, date)
-    except FileNotFoundError:
-        name = f"{path.parent.name}/{path.name}"
-        raise ValueError(f"{path.parent.parent} is not a hub: it has no {name}") from None
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as the tasks of a hub: {error!r}") from None
-    return tasks
-
-
-def _add_task(
-    tasks: dict[str, Task],
-    target: str,
-    meta: Mapping[str, Any],
-    block: Mapping[str, Any],
-    date: str | None,
-) -> None:
-    ids = block["task_ids"]
-    columns = list(ids)
-    date = date or next((name for name in DATES if name in columns), columns[0])
-    task = tasks.setdefault(target, Task(target, columns, date, {}, {}))
-    task.days = UNITS.get(str(meta.get("time_unit")), task.days)
-    task.numeric = meta.get("target_type") in {"continuous", "discrete", "count", "binary", None}
-    task.numeric = task.numeric and bool(meta.get("is_step_ahead", True))
-    for name, values in ids.items():
-        _extend(task.allowed.setdefault(name, []), values)
-    for kind, rule in block["output_type"].items():
-        if kind not in TYPES:
-            continue
-        output = task.outputs.setdefault(kind, Output())
-        if kind in {"quantile", "pmf"}:
-            _extend(output.ids, rule["output_type_id"])
-        value = rule.get("value", {})
-        low, high = value.get("minimum"), value.get("maximum")
-        output.low, output.high = -inf if low is None else low, inf if high is None else high
-        output.whole = value.get("type") == "integer"
-
-
-def _extend(known: list[str], values: Mapping[str, Any]) -> None:
-    """Add required and optional values as text."""
-    every = [str(v) for part in ("required", "optional") for v in values.get(part) or ()]
-    known += [value for value in dict.fromkeys(every) if value not in known]
+ENDINGS = (".csv", ".parquet", ".csv.gz")
+"""The endings of submissions."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +31,7 @@ class HubModel:
     files
         The submissions by date.
     made_by_hub
-        Why it counts as made by the hub; empty if a team made it.
+        Why it is no expert of a blend, as the hub's ensemble and baseline; empty for others.
     """
 
     name: str
@@ -188,9 +95,14 @@ class Hub:
 def read_hub(folder: str | Path) -> Hub:
     """Return the forecast hub in a folder; submissions and target data are read when needed.
 
-    A model counts as made by the hub, and is left out of blends, if its metadata say that it is an
-    ensemble of the hub's models, or if the abbreviation of its team has ``hub`` in it, or is a word
-    in the name of the hub or of its repository (``hub-config/admin.json``).
+    A model counts as made by the hub, and is left out of blends,
+
+    - if its metadata say ``ensemble_of_hub_models: true`` or ``designated_model: false``;
+    - if the abbreviation of its team has ``hub`` in it, or is a word in the name of the hub or of
+      its repository (``hub-config/admin.json``);
+    - if its name has the word ``hub`` or ``baseline``, as ``Team-hubEnsemble`` has; or the word
+      ``ensemble``, and its team has a baseline, too, and its metadata do not say
+      ``ensemble_of_hub_models: false``.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -199,12 +111,15 @@ def read_hub(folder: str | Path) -> Hub:
     output = root / "model-output"
     if not output.is_dir():
         raise ValueError(f"{root} is not a hub: it has no folder model-output")
-    words = _words_of_hub(root / "hub-config" / "admin.json")
+    words = words_of_hub(root / "hub-config" / "admin.json")
     notes: list[str] = []
+    folders = [
+        path for path in sorted(output.iterdir()) if path.is_dir() and not path.name.startswith(".")
+    ]
+    teams = teams_with_baseline(path.name for path in folders)
     models = [
-        HubModel(path.name, _files(path, notes), _made_by_hub(root, path.name, words))
-        for path in sorted(output.iterdir())
-        if path.is_dir() and not path.name.startswith(".")
+        HubModel(path.name, _files(path, notes), reason_of_hub(root, path.name, words, teams))
+        for path in folders
     ]
     return Hub(root, tasks, models, notes)
 
@@ -213,51 +128,27 @@ def _files(folder: Path, notes: list[str]) -> dict[Date, Path]:
     """Return the submissions of a model by date; other files get a note."""
     files: dict[Date, Path] = {}
     for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or not path.name.lower().endswith(ENDINGS):
+            continue
         parts = _FILE.fullmatch(path.name)
+        date = None if parts is None else _date(parts[1])
         if parts is None or parts[2] != folder.name:
-            if path.suffix in {".csv", ".parquet"}:
-                notes.append(f"left out {folder.name}/{path.name}: not named DATE-{folder.name}")
+            reason = f"it is not named DATE-{folder.name}.csv, .csv.gz or .parquet"
+        elif date is None:
+            reason = f"{parts[1]} is not a date"
+        elif not path.is_file():
+            reason = "it is not a file"
+        elif date in files:
+            reason = f"{files[date].name} is of the same date"
+        else:
+            files[date] = path
             continue
-        try:
-            date = Date.fromisoformat(parts[1])
-        except ValueError:
-            notes.append(f"left out {folder.name}/{path.name}: {parts[1]} is not a date")
-            continue
-        if date in files:
-            raise ValueError(
-                f"{folder.name} has two submissions of {date}: {files[date].name} and {path.name}"
-            )
-        files[date] = path
+        notes.append(f"left out {folder.name}/{path.name}: {reason}")
     return files
 
 
-def _made_by_hub(root: Path, model: str, words: set[str]) -> str:
-    metadata = _metadata(root / "model-metadata", model)
-    team = metadata.get("team_abbr") or model.partition("-")[0]
-    if metadata.get("ensemble_of_hub_models", "").lower() in {"true", "yes"}:
-        return "its metadata say that it is an ensemble of the hub's models"
-    if team.lower() in words or "hub" in team.lower():
-        return f"{team} is the hub's own team"
-    return ""
-
-
-def _metadata(folder: Path, model: str) -> dict[str, str]:
-    """Return some fields of the metadata of a model, which are lines of YAML."""
-    for ending in (".yml", ".yaml"):
-        path = folder / f"{model}{ending}"
-        if path.is_file():
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            fields = filter(None, map(_FIELD.match, lines))
-            return {parts[1]: parts[2].strip() for parts in fields}
-    return {}
-
-
-def _words_of_hub(path: Path) -> set[str]:
-    """Return the words in the names of the hub and of its repository, in small letters."""
+def _date(text: str) -> Date | None:
     try:
-        admin = json.loads(path.read_text(encoding="utf-8"))
-        names = [admin.get("name", ""), (admin.get("repository") or {}).get("name", "")]
-    except (OSError, ValueError, AttributeError):
-        return set()
-    common = {"hub", "forecast", "us", "flu", "covid", "the", "of", "example"}
-    return {word.lower() for name in names for word in re.split(r"[^\w]+|_", str(name))} - common
+        return Date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -8,12 +8,15 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import SUM_TOLERANCE
+from normalhedge.boundary.progress import SILENT
+from normalhedge.boundary.terminal import counted
 from normalhedge.tables import Blend, blend
-from normalhedge.tables.frames import encode, floats
-from normalhedge.tables.hubs._files import ID, MODEL, VALUE
-from normalhedge.tables.hubs._folder import END, Task
-from normalhedge.tables.quantiles import DIGITS, cells_of, wis_scores
+from normalhedge.tables.frames import floats
+from normalhedge.tables.hubs._samples import ID, VALUE, cells_in
+from normalhedge.tables.hubs._submission import level_in
+from normalhedge.tables.hubs._submissions import MODEL
+from normalhedge.tables.hubs._tasks import END, Task
+from normalhedge.tables.quantiles import cells_of, wis_scores
 
 MADE, KNOWN, TRUTH, LEVEL = "(made)", "(known)", "(truth)", "(level)"
 """Columns beside the hub's: when forecasts are made and outcomes known, and others."""
@@ -73,12 +76,13 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
     weights for each series by itself.
     """
     pa = extras.require("pyarrow")
-    arrange = {"quantile": _quantiles, "pmf": _classes}.get(game.kind)
     columns: dict[str, Any] = {VALUE: floats(game.table[VALUE])}
     roles: dict[str, Any] = {"forecast": VALUE}
     rows = np.arange(len(game.truth))
-    if arrange is not None:
-        rows, columns, roles = arrange(game, notes)
+    if game.kind == "quantile":
+        columns, roles = _quantiles(game)
+    if game.kind == "pmf":
+        rows, columns, roles = _classes(game)
     table = game.table.take(pa.array(rows))
     made = table[game.task.date].to_numpy(zero_copy_only=False).astype("datetime64[D]")
     ends = table[END].to_numpy(zero_copy_only=False).astype("datetime64[D]")
@@ -90,7 +94,8 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
         options["loss"] = LOSSES[game.kind]
     result = blend(
         pa.table({**columns, TRUTH: game.truth[rows]}), pooled=True, weights=True,
-        by=game.task.series, target=TRUTH, time=KNOWN, cutoff=MADE, model=MODEL, **roles, **options,
+        by=game.task.series, target=TRUTH, time=KNOWN, cutoff=MADE, model=MODEL, **roles,
+        progress=SILENT, **options,
     )  # fmt: skip
     notes += [
         f"horizon {game.horizon}: {note}"
@@ -100,45 +105,22 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
     return _last(game, day, result, notes)
 
 
-def _quantiles(
-    game: HubGame, notes: list[str]
-) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
-    """Return the rows at the hub's levels, columns with their quantiles, and the roles of these."""
-    levels = np.array([_level(text) for text in game.table[ID].to_pylist()])
-    wanted = np.isin(levels, [_level(text) for text in game.ids])
-    if not wanted.all():
-        count = int((~wanted).sum())
-        notes.append(f"{count:,} row{'s' * (count > 1)} at levels that are not the hub's left out")
-    columns = {LEVEL: levels[wanted], VALUE: floats(game.table[VALUE])[wanted]}
-    return np.flatnonzero(wanted), columns, {"level": LEVEL, "forecast": VALUE}
+def _quantiles(game: HubGame) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return columns with the levels and quantiles of all rows, and the roles of these."""
+    levels = np.array([level_in(text) for text in game.table[ID].to_pylist()])
+    columns = {LEVEL: levels, VALUE: floats(game.table[VALUE])}
+    return columns, {"level": LEVEL, "forecast": VALUE}
 
 
-def _level(text: str) -> float:
-    try:
-        return round(float(text), DIGITS)
-    except ValueError:
-        return np.nan
-
-
-def _classes(game: HubGame, notes: list[str]) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
-    """Return a row of each forecast, columns with its probabilities, and the roles of these.
-
-    Forecasts whose probabilities do not sum to one are left out.
-    """
-    pc = extras.require("pyarrow.compute")
-    keys = [*game.task.series, MODEL, game.task.date, END]
-    _, group = encode(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
-    _, first, group = np.unique(group, return_index=True, return_inverse=True)
+def _classes(game: HubGame) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
+    """Return a row of each forecast, columns with its probabilities, and the roles of these."""
+    group, first = cells_in(game.table, [*game.task.series, MODEL, game.task.date, END])
     places = {text: k for k, text in enumerate(game.ids)}
     place = np.array([places.get(text, -1) for text in game.table[ID].to_pylist()])
     shares = np.zeros((len(first), len(game.ids)))
     shares[group[place >= 0], place[place >= 0]] = floats(game.table[VALUE])[place >= 0]
-    good = (np.abs(shares.sum(axis=1) - 1.0) <= SUM_TOLERANCE) & (shares >= -1e-9).all(axis=1)
-    if not good.all():
-        count = int((~good).sum())
-        notes.append(f"{count:,} forecasts whose probabilities do not sum to one left out")
-    columns = {f"({k})": share for k, share in enumerate(shares[good].T)}
-    return first[good], columns, {"classes": list(columns)}
+    columns = {f"({k})": share for k, share in enumerate(shares.T)}
+    return first, columns, {"classes": list(columns)}
 
 
 def _last(game: HubGame, day: Date, result: Blend, notes: list[str]) -> Played:
@@ -157,7 +139,9 @@ def _last(game: HubGame, day: Date, result: Blend, notes: list[str]) -> Played:
     whole = here & ~np.isnan(values).any(axis=1) & (values.shape[1] == game.width)
     if (here & ~whole).any():
         lost = int((here & ~whole).sum())
-        notes.append(f"horizon {game.horizon}: {lost} tasks without a forecast at every level")
+        notes.append(
+            f"horizon {game.horizon}: {counted(lost, 'task')} without a forecast at every level"
+        )
     ends = index[KNOWN].to_numpy().astype("datetime64[D]") - np.timedelta64(game.known_after, "D")
     dates = np.where(ends - made >= np.timedelta64(NEVER, "D"), "", ends.astype(str))
     cells = [
@@ -177,7 +161,7 @@ def mean_score(kind: str, values: Floats, outcomes: Floats, ids: Sequence[str]) 
     if not len(outcomes):
         return float("nan")
     if kind == "quantile":
-        return float(wis_scores(values, outcomes, [_level(text) for text in ids]).mean())
+        return float(wis_scores(values, outcomes, [level_in(text) for text in ids]).mean())
     if kind == "pmf":
         chance = values[np.arange(len(values)), outcomes.astype(np.int64)]
         return float(-np.log(np.maximum(chance, LEAST)).mean())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary import extras, specs
+from normalhedge.boundary.terminal import counted
 from normalhedge.tables.frames import (
     MODELS,
     Columns,
@@ -180,7 +181,7 @@ def _read_long(table: Any, spec: Columns, level: str) -> QuantileTable:
             raise ValueError("column output_type names no quantile: this table has no quantiles")
         if left:
             table = table.filter(kept)
-            notes.append(f"{left:,} rows of another output_type left out")
+            notes.append(f"{counted(left, 'row')} of another output_type left out")
     if not table.num_rows:
         raise ValueError("the table has no rows")
     columns = guess(table, spec)
