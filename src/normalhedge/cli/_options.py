@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -163,7 +164,8 @@ def _mixture_option(name: str) -> Decorator:
     elif option.kind == "number":
         more["type"] = float
     elif option.kind == "count":
-        more["type"] = click.IntRange(min=int(option.low))
+        most = None if option.high == inf else int(option.high)
+        more["type"] = click.IntRange(min=int(option.low), max=most)
     return click.option(flag, metavar=option.form, **more)
 
 
