@@ -181,11 +181,12 @@ def test_rounds_out_of_range_are_not_played() -> None:
 def test_a_season_that_no_game_has_room_for_is_refused(season: float) -> None:
     settings = Conformal().settings.copy()
     settings[0] = season
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: _core.conformal_sizes(settings),
         lambda: _core.conformal_begin(settings, np.empty((1, 10))),
         lambda: _core.conformal_predict_one(settings, np.empty((1, 10)), 1.0, 0, 0, tuple),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(ValueError, match="season of intervals must be at most 1000000"):
             call()
 

@@ -212,7 +212,7 @@ def _spell_option(name: str, value: Any) -> list[str]:
 
 def check_state(state: Path) -> None:
     """Refuse a file of a state that could not be written."""
-    target = state.resolve()
+    target = Path(os.path.realpath(state))
     if not target.parent.is_dir():
         raise click.UsageError(f"--state {state}: there is no folder {target.parent}")
     if target.exists() and not target.is_file():

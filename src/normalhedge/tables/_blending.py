@@ -24,7 +24,8 @@ from normalhedge.tables._settings import check_lag, check_loss, pool_mixture, tu
 from normalhedge.tables.frames import (
     Columns,
     WholeTable,
-    as_tuple,
+    check_name,
+    check_names,
     guess,
     read_panel,
     refuse_outcomes,
@@ -237,11 +238,13 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    experts = None if experts is None else as_tuple(experts)
-    part = whole or WholeTable()
-    spec = Columns(
-        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part
-    )
+    spec = _columns(
+        target=target, time=time, cutoff=cutoff, model=model, forecast=forecast,
+        experts=experts, by=by, classes=classes,
+    )  # fmt: skip
+    spec.whole = whole or WholeTable()
+    if level is not None:
+        check_name("level", level)
     table, back = to_arrow(frame)
     table, columns, labels, quantile_table = _prepare(
         table, spec, (level, quantiles), mixture, options
@@ -299,6 +302,17 @@ def blend(
         quantile_table,
         labels,
     )
+
+
+def _columns(**roles: Any) -> Columns:
+    """Return the roles of columns that were given."""
+    by, classes = (check_names(role, roles.pop(role)) for role in ("by", "classes"))
+    experts = roles.pop("experts")
+    for role, name in roles.items():
+        if name is not None:
+            check_name(role, name)
+    named = None if experts is None else check_names("experts", experts)
+    return Columns(**roles, by=by, classes=classes, experts=named)
 
 
 def _prepare(

@@ -180,7 +180,7 @@ def labels_of(table: Any, spec: Columns, *, of_labels: bool) -> Labels | None:
         return None
     roles = {spec.time, spec.cutoff, spec.model, *spec.by, *TIMES, *SERIES, *MODELS, target}
     wanted = [spec.forecast] if spec.forecast else list(spec.experts or ())
-    columns = wanted or [
+    columns = [name for name in wanted if name in names] or [
         name for name in names if name not in roles and is_text(table.schema.field(name).type)
     ]
     if unknown and not any(is_text(table.schema.field(name).type) for name in columns):

@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary import specs
-from normalhedge.tables.frames._frames import (
-    encode,
-    is_number,
-    refuse_other_than_numbers,
-    time_of_index,
-)
+from normalhedge.tables.frames._conversion import time_of_index
+from normalhedge.tables.frames._frames import encode, is_number, refuse_other_than_numbers
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -150,6 +146,7 @@ def _check(table: Any, columns: Columns) -> None:
     wrong = {columns.target, columns.time, columns.cutoff, *columns.by} & set(experts)
     if wrong:
         raise ValueError(f"column {wrong.pop()} cannot be an expert: it has another role")
+    _refuse_two_roles(columns)
     if columns.time is None and columns.model is not None:
         raise ValueError("a long table needs the time: which of its rows belong together?")
     if columns.classes and columns.model is None:
@@ -164,6 +161,19 @@ def _check(table: Any, columns: Columns) -> None:
         refuse_other_than_numbers(table, name)
 
 
+def _refuse_two_roles(columns: Columns) -> None:
+    single = ("target", "time", "cutoff", "model", "forecast")
+    roles: dict[str | None, str] = {}
+    for role, name in [
+        *((role, getattr(columns, role)) for role in single),
+        *(("by", name) for name in columns.by),
+        *(("classes", name) for name in columns.classes),
+    ]:
+        if name is not None and name in roles:
+            raise ValueError(f"column {name} cannot be both {roles[name]} and {role}")
+        roles[name] = role
+
+
 def _refuse_twice(role: str, names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
@@ -173,3 +183,20 @@ def _refuse_twice(role: str, names: Sequence[str]) -> None:
 def as_tuple(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_names(role: str, names: object) -> tuple[str, ...]:
+    """Return the names of the columns of a role; refuse anything but text."""
+    if names is None:
+        return ()
+    several = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else names
+    return tuple(check_name(role, name) for name in several)
+
+
+def check_name(role: str, name: object) -> str:
+    """Return the name of a column; refuse anything but text."""
+    if isinstance(name, str):
+        return name
+    raise TypeError(
+        f"{role} must name columns, as text, got {name!r:.40}; a column with the label 3 is '3'"
+    )
