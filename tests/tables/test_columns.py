@@ -78,7 +78,7 @@ def test_nixtla_as_it_is(hedger: str | None) -> None:
         ({}, {"time": "ds", "by": "ds"}, "column ds cannot be both time and by"),
         ({}, {"by": 3}, "by must name columns, as text, got 3"),
         ({}, {"target": ["y"]}, r"target must name columns, as text, got \['y'\]"),
-        ({"ds": ["9/30/2024"] * ROUNDS}, {}, "write them as 2024-09-30"),
+        ({"ds": ["9/30/24"] * ROUNDS}, {}, "write them as 2024-09-30"),
         ({"ds": [[1]] * ROUNDS}, {}, "the time must be a date, a number or a word"),
         ({}, {"loss": "l1"}, "probabilities"),
         ({}, {"model": "unique_id", "forecast": "gam", "by": (), "time": "ds"}, None),

@@ -38,7 +38,7 @@ def _says_memory(name: str) -> bool:
 
 PANEL = (
     "target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "level", "quantiles",
-    "pooled",
+    "dayfirst", "pooled",
 )  # fmt: skip
 """The options that say what the columns of a table of forecasts are, as `blend` calls them."""
 
@@ -82,6 +82,11 @@ _PANEL_OPTIONS = (
     click.option("--level", help="Long table: the column of levels of quantiles."),
     click.option(
         "--quantiles", callback=words, metavar="q0.1,q0.5,...", help="The columns of quantiles."
+    ),
+    click.option(
+        "--dayfirst/--monthfirst",
+        default=None,
+        help="How dates such as 01.02.2024 are read.  [default: as all rows together show]",
     ),
     click.option(
         "--pooled/--separate",
@@ -205,7 +210,7 @@ def _spell_option(name: str, value: Any) -> list[str]:
     if value in (None, (), 0) and value is not False:
         return []
     if isinstance(value, bool):
-        flags = {"pooled": "separate", "gradient": "no-gradient"}
+        flags = {"pooled": "separate", "gradient": "no-gradient", "dayfirst": "monthfirst"}
         return [f"--{name if value else flags[name]}"]
     return [f"--{name}", ",".join(value) if isinstance(value, tuple) else str(value)]
 

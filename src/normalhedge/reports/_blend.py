@@ -29,6 +29,9 @@ TOP = 5
 OFF = 0.05
 """Intervals whose coverage is off by more than this are too narrow or too wide."""
 
+LOCAL = ("hour of the day", "weekday")
+"""The groups that depend on the zone of the times."""
+
 MOST_ROWS = 1000
 """The largest number of rows of a folded table."""
 
@@ -180,7 +183,8 @@ def _groups(review: Review) -> list[Section]:
     sections = []
     for title, errors in review.groups:
         plot, cut = group_plot(title, errors, _shown_measure(errors))
-        text = f"{errors.measures[_shown_measure(errors)].name} by {title}.{cut}"
+        local = f", in the local time of {review.zone}" if review.zone and title in LOCAL else ""
+        text = f"{errors.measures[_shown_measure(errors)].name} by {title}{local}.{cut}"
         head, rows = _group_table(errors, title, range(len(errors.labels)))
         folds = [Fold("The numbers of the blend", head, rows)]
         name = f"group-{title.replace(' ', '-')}"

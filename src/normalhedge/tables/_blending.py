@@ -27,6 +27,7 @@ from normalhedge.tables.frames import (
     check_name,
     check_names,
     guess,
+    read_dates,
     read_panel,
     refuse_outcomes,
     to_arrow,
@@ -165,6 +166,7 @@ def blend(
     classes: Sequence[str] = (),
     level: str | None = None,
     quantiles: Quantiles = None,
+    dayfirst: bool | None = None,
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Listener = None,
@@ -212,6 +214,9 @@ def blend(
         or a mapping of columns to levels. By default all columns with such names, if there is a
         column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
         The result has the layout of the table, and its quantiles never cross.
+    dayfirst
+        Whether the day comes first in dates with the year at the end, such as 01.02.2024. By
+        default, the dates of the table decide; if they do not, they are refused.
     weights
         Whether to return the weights of the experts in each row, too.
     mixture
@@ -242,13 +247,16 @@ def blend(
         target=target, time=time, cutoff=cutoff, model=model, forecast=forecast,
         experts=experts, by=by, classes=classes,
     )  # fmt: skip
-    spec.whole = whole or WholeTable()
+    spec.whole, spec.dayfirst = whole or WholeTable(), dayfirst
     if level is not None:
         check_name("level", level)
     table, back = to_arrow(frame)
+    table, dates = read_dates(table, spec)
+    spec.dayfirst = dates.dayfirst if dates.columns else dayfirst
     table, columns, labels, quantile_table = _prepare(
         table, spec, (level, quantiles), mixture, options
     )
+    columns.notes += dates.notes
     lag = check_lag(lag, columns)
     continued, settings = mixture is not None, {}
     if mixture is None:
@@ -289,7 +297,7 @@ def blend(
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)
     return Blend(
-        back(result),
+        back(dates.decode(result)),
         mixture,
         [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
         sums.starts,

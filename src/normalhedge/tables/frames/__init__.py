@@ -14,6 +14,10 @@ from normalhedge.tables.frames._columns import (
     guess as guess,
 )
 from normalhedge.tables.frames._conversion import to_arrow as to_arrow
+from normalhedge.tables.frames._day_first import (
+    WrittenDates as WrittenDates,
+    read_dates as read_dates,
+)
 from normalhedge.tables.frames._frames import (
     encode as encode,
     floats as floats,

@@ -6,7 +6,7 @@ forecasts, or one for each class.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from normalhedge.boundary import specs
 from normalhedge.tables.frames._conversion import time_of_index
 from normalhedge.tables.frames._frames import encode, is_number, refuse_other_than_numbers
+from normalhedge.tables.frames._times import zone_of
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -71,6 +72,9 @@ class Columns:
     notes: list[str] = field(default_factory=list)  # sentences about the guesses
     # facts about a larger table, if this table is a part of it
     whole: WholeTable = field(default_factory=WholeTable)
+    # whether dates with the year at the end have the day first; None: as the table shows
+    dayfirst: bool | None = None
+    zone: str = ""  # the zones of the times, if they have any
 
     @property
     def index(self) -> list[str]:
@@ -125,9 +129,13 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         left = [n for n in names if n not in taken and n not in experts]
         if left:
             notes.append(f"left out: {', '.join(left)}")
-    result = Columns(
-        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole
-    )
+    zone = "" if time is None else zone_of(table[time])
+    if zone:
+        notes.append(f"times of {time} are in {zone}")
+    result = replace(
+        columns, target=target, experts=experts, by=by, time=time, cutoff=cutoff, model=model,
+        forecast=forecast, notes=notes, zone=zone,
+    )  # fmt: skip
     _check(table, result)
     return result
 

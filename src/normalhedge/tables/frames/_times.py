@@ -60,6 +60,28 @@ def _have_offsets(texts: Any) -> bool:
     return bool(pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py())
 
 
+def zone_of(column: Any) -> str:
+    """Return the zone of times: its name, or their offsets from UTC; empty without one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> zone_of(pa.array(["2024-07-01T01:00+02:00", "2024-01-01T01:00+01:00"]))
+    'UTC+01:00 and UTC+02:00'
+    >>> zone_of(pa.array(["2024-07-01T01:00"]))
+    ''
+    """
+    pc, types = extras.require("pyarrow.compute"), extras.require("pyarrow.types")
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_timestamp(kind):
+        return kind.tz or ""
+    if not is_text(kind) or not _have_offsets(words(column)):
+        return ""
+    ends = pc.unique(pc.replace_substring_regex(words(column), r"^.*:\d\d(\.\d+)?([Z+-])", r"\2"))
+    zones = sorted({"UTC" if end == "Z" else f"UTC{end}" for end in ends.to_pylist()})
+    return " and ".join([", ".join(zones[:-1]), zones[-1]][len(zones) < 2 :])
+
+
 def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of each row's time, 0, 1, ..., and the distinct times in their order."""
     pc = extras.require("pyarrow.compute")
@@ -95,6 +117,9 @@ def as_dates(column: Any, name: str | None) -> np.ndarray | None:
         return _dates_of_numbers(column.cast(pa.int64()).to_numpy(), name)
     try:
         if types.is_string(column.type) or types.is_large_string(column.type):
+            if _have_offsets(column):  # the clock of the place
+                pc = extras.require("pyarrow.compute")
+                column = pc.replace_substring_regex(column, r"(Z|[+-]\d\d:?\d\d)$", "")
             column = column.cast(pa.timestamp("us"))
         if types.is_timestamp(column.type) and column.type.tz is not None:
             column = extras.require("pyarrow.compute").local_timestamp(column)
