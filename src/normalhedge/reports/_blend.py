@@ -64,7 +64,7 @@ def write_blend(
     settings
         Names and values for the footer, such as versions.
     """
-    result = verdict(review)
+    result, partial = verdict(review), summary.partial
     listed = "; ".join(notes)
     guessed = f"Notes: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
     write_page(
@@ -73,7 +73,7 @@ def write_blend(
         subtitle=summary.settings,
         verdict=result.sentence,
         small=" ".join(filter(None, [result.small, guessed])),
-        warnings=result.warnings,
+        warnings=[*result.warnings, *([f"{partial[0].upper()}{partial[1:]}."] if partial else [])],
         claims=[],
         sections=[
             *_forecasts(review),

@@ -17,12 +17,14 @@ from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbe
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
-from normalhedge.tables._reruns import describe, remember, same_table
+from normalhedge.tables._reruns import describe, remember, revised, same_table
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
 from normalhedge.tables._settings import check_lag, check_loss, pool_mixture, tune_options
+from normalhedge.tables._traps import copies, percents, refuse_falling, renamed
 from normalhedge.tables.frames import (
     Columns,
+    Panel,
     WholeTable,
     check_name,
     check_names,
@@ -266,19 +268,19 @@ def blend(
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
     check_loss(mixture.settings.loss, columns, quantile_table)
     panel = read_panel(table, columns)
-    if spec.experts is None and columns.experts and labels is None and quantile_table is None:
-        columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
+    refuse_falling(table, columns, panel.series)
+    numbers = labels is None and quantile_table is None and not columns.classes
+    columns.notes += _doubts(panel, columns, numbers=numbers, guessed=spec.experts is None)
     mixture = pool_mixture(mixture, columns, panel, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("the number of classes must be the same as in the earlier table")
-    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
-        columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
     ahead = rows_ahead(panel)
     with mixture.transaction() as state:
         session = TableSession.of(state)
+        columns.notes += [*renamed(state, panel.experts), *revised(session, panel, lag)]
         same = same_table(session, panel, lag)
         if same:
             session.go_back()
@@ -321,6 +323,18 @@ def _columns(**roles: Any) -> Columns:
             check_name(role, name)
     named = None if experts is None else check_names("experts", experts)
     return Columns(**roles, by=by, classes=classes, experts=named)
+
+
+def _doubts(panel: Panel, columns: Columns, *, numbers: bool, guessed: bool) -> list[str]:
+    """Return sentences about a table from which nothing, or nothing good, can be learned."""
+    notes = []
+    if numbers:
+        cells = panel.experts, panel.forecasts, panel.outcomes
+        wide = guessed and columns.model is None
+        notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
+    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
+        notes.append("every series has one row only, so that nothing can be learned")
+    return notes
 
 
 def _prepare(

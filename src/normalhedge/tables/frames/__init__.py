@@ -17,6 +17,7 @@ from normalhedge.tables.frames._conversion import to_arrow as to_arrow
 from normalhedge.tables.frames._day_first import (
     WrittenDates as WrittenDates,
     read_dates as read_dates,
+    written_order as written_order,
 )
 from normalhedge.tables.frames._frames import (
     encode as encode,

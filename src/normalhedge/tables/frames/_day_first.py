@@ -3,10 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from normalhedge.boundary import extras
 from normalhedge.tables.frames._columns import TIMES, Columns
 from normalhedge.tables.frames._conversion import time_of_index
-from normalhedge.tables.frames._frames import is_text, replace_column
+from normalhedge.tables.frames._frames import is_text, replace_column, words
+from normalhedge.tables.frames._times import as_dates
 
 YEAR_LAST = (
     r"^\s*(?P<first>\d{1,2})[/.-](?P<second>\d{1,2})[/.-](?P<year>\d{4})"
@@ -116,3 +119,15 @@ def _dates(texts: Any, *, dayfirst: bool) -> Any:
 def _spelled(date: Any) -> str:
     day = date.as_py()
     return f"{day.day} {day:%B %Y}"
+
+
+def written_order(column: Any, name: str) -> np.ndarray | None:
+    """Return dates of any form, of which only the order is used; None if they are no dates."""
+    dates = as_dates(column, name)
+    if dates is not None or not is_text(column.type) or column.null_count:
+        return dates
+    texts = words(column)
+    if not extras.require("pyarrow.compute").match_substring_regex(texts[0], YEAR_LAST).as_py():
+        return None
+    readings = (_dates(texts, dayfirst=first) for first in (True, False))
+    return next((times.to_numpy() for times in readings if times is not None), None)

@@ -114,7 +114,7 @@ def as_dates(column: Any, name: str | None) -> np.ndarray | None:
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_integer(column.type):
-        return _dates_of_numbers(column.cast(pa.int64()).to_numpy(), name)
+        return _dates_of_numbers(column.cast(pa.int64(), safe=False).to_numpy(), name)
     try:
         if types.is_string(column.type) or types.is_large_string(column.type):
             if _have_offsets(column):  # the clock of the place
