@@ -24,11 +24,8 @@ def test_certify_in_the_terminal(
     )  # fmt: skip
     assert code == 0
     told = [line for line in error.splitlines() if line.endswith("...")]
-    assert told[:2] == ["certifying ...", "proving ..."]
-    assert told[2:4] == [
-        "attacking the potential (1 of 2) ...",
-        "attacking the regret (2 of 2) ...",
-    ]
+    wanted = ["proving", "attacking the potential (1 of 2)", "attacking the regret (2 of 2)"]
+    assert told[:3] == [f"{words} ..." for words in wanted]
     for word in ("Theorem 1", "certificate", "Hedge, corrected", "attack on the", "lies between"):
         assert word in " ".join(out.split())
     assert f"wrote {proof}" in out

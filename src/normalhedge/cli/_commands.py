@@ -66,7 +66,7 @@ def run(arguments: Sequence[str] | None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             group.main(args=arguments, prog_name="normalhedge", standalone_mode=False)
     except click.ClickException as error:
         _fail(error.format_message())
