@@ -160,5 +160,8 @@ def test_arrow_tables_with_lists_and_large_integers() -> None:
     table = pa.table({"y": NUMBERS, "a": NUMBERS, "b": [[1]] * ROWS})
     with pytest.raises(TypeError, match="column b must hold numbers"):
         blend(table, "y", experts=["a", "b"])
+    twice = pa.Table.from_arrays([pa.array(NUMBERS)] * 3, ["y", "ds", "ds"])
+    with pytest.raises(ValueError, match="column ds appears twice"):
+        blend(twice, "y")
     large = table.set_column(2, "b", pa.array([2**64 - 1] * ROWS, pa.uint64()))
     assert blend(large, "y").mixture.rounds == ROWS

@@ -1,5 +1,6 @@
 """Dates with the year at the end: 31.12.2024, 31/12/2024 and, month first, 12/31/2024."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +60,8 @@ def read_dates(table: Any, spec: Columns) -> tuple[Any, WrittenDates]:
 def _columns_of_times(table: Any, spec: Columns) -> list[str]:
     """Return the columns of the time and the cutoff: as given, or with a usual name."""
     others = {spec.target, spec.model, spec.forecast, *spec.by, *spec.classes}
-    free = [name for name in table.column_names if name not in others]
+    counts = Counter(table.column_names)  # a name that appears twice is refused later
+    free = {name for name, count in counts.items() if count == 1} - others
     usual = [name for name in (time_of_index(table), *TIMES) if name in free]
     time = spec.time if spec.time is not None else next(iter(usual), None)
     cutoff = spec.cutoff if spec.cutoff is not None else "cutoff"
