@@ -10,6 +10,7 @@ import pytest
 
 from normalhedge import NormalHedge, _core
 from normalhedge.latent import random_categorical_bank
+from normalhedge.mixtures.intervals import LONGEST_SEASON, Conformal
 
 T, N, K = 6, 5, 3
 
@@ -174,3 +175,34 @@ def test_rounds_out_of_range_are_not_played() -> None:
     given = list(arguments()["run_with_gaps"])
     given[4][3, 2] = 1.5
     assert _core.run_with_gaps(*given)[0] == 3
+
+
+@pytest.mark.parametrize("season", [LONGEST_SEASON + 1.0, 2.0**63, 2.0**64, np.inf, np.nan, -1.0])
+def test_a_season_that_no_game_has_room_for_is_refused(season: float) -> None:
+    settings = Conformal().settings.copy()
+    settings[0] = season
+    calls: list[Callable[[], object]] = [
+        lambda: _core.conformal_sizes(settings),
+        lambda: _core.conformal_begin(settings, np.empty((1, 10))),
+        lambda: _core.conformal_predict_one(settings, np.empty((1, 10)), 1.0, 0, 0, tuple),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="season of intervals must be at most 1000000"):
+            call()
+
+
+def test_the_longest_season_has_a_size() -> None:
+    assert Conformal(season=LONGEST_SEASON).sizes[0] > 2 * LONGEST_SEASON
+
+
+@pytest.mark.parametrize("kind", [int, list, 7, None])
+def test_an_interval_of_no_tuple_is_refused(kind: Any) -> None:
+    intervals = Conformal()
+    with pytest.raises(TypeError, match="must be a type of tuples"):
+        _core.conformal_predict_one(intervals.settings, intervals.init(), 1.0, 0, 0, kind)
+
+
+def test_the_gamma_function_ends_for_every_number() -> None:
+    result = np.empty(5)
+    _core.log_gamma(np.array([-1e300, -np.inf, -0.5, np.nan, 0.5]), result)
+    np.testing.assert_allclose(result, [np.nan] * 4 + [0.5 * np.log(np.pi)], rtol=1e-14)

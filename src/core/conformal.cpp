@@ -189,6 +189,8 @@ PyObject* conformal_predict_one(PyObject*, PyObject* const* args, Py_ssize_t cou
         if (!PyFloat_Check(args[2]) || !PyLong_CheckExact(args[3]) ||
             !PyLong_CheckExact(args[4]))
             Py_RETURN_NONE;
+        if (!PyType_Check(args[5]) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(args[5]), &PyTuple_Type))
+            raise(PyExc_TypeError, "the type of an interval must be a type of tuples");
         const Ladder ladder = ladder_of(From<Settings>::get(args[0]));
         const auto game = From<std::int64_t>::get(args[3]);
         if (ladder.quantiles || !is_game<const double>(ladder, args[1], game)) Py_RETURN_NONE;

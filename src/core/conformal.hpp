@@ -75,6 +75,16 @@ struct Coverage {
     double density() const { return 1.6 * a() * (1.0 - a()); }
 };
 
+// A game has two numbers for each phase of its season: beyond this, sizes would first exhaust the memory and then
+// no longer fit their integers.
+constexpr double longest_season = 1e6;
+
+inline size_t season_of(double rounds) {
+    if (!(rounds >= 0.0 && rounds <= longest_season))
+        throw std::invalid_argument("the season of intervals must be at most 1000000 rounds");
+    return static_cast<size_t>(rounds);
+}
+
 // The sizes of everything.
 struct Ladder {
     size_t season;   // 0: none
@@ -82,7 +92,7 @@ struct Ladder {
     std::vector<Coverage> levels;
 
     Ladder(const double* settings, size_t count)
-        : season(static_cast<size_t>(settings[0])), quantiles(settings[1] != 0.0) {
+        : season(season_of(settings[0])), quantiles(settings[1] != 0.0) {
         for (size_t i = 2; i + 1 < count; i += 2) levels.push_back({settings[i], settings[i + 1]});
     }
 

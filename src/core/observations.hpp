@@ -54,9 +54,11 @@ struct Series {
 
 constexpr double log_two_pi = 1.8378770664093453;
 
-// ln Gamma(x) for x > 0: Stirling's series above 10, and below by x Gamma(x) = Gamma(x + 1).
+// ln Gamma(x) for x >= 0: Stirling's series above 10, and below by x Gamma(x) = Gamma(x + 1). Of numbers below zero
+// it is NaN: the recurrence would take as many steps as they are large.
 // std::lgamma writes the global signgam: not thread safe.
 inline double log_gamma(double x) {
+    if (x < 0.0) return not_a_number;
     double product = 1.0;
     for (; x < 10.0; x += 1.0) product *= x;
     const double i = 1.0 / x;

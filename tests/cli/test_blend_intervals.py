@@ -46,6 +46,7 @@ def test_a_stream_with_intervals_continues(
         (("--interval", "0.9,x"), "--interval must be numbers such as 0.9,0.5, got 0.9,x"),
         (("--season", "24"), "--season is for intervals: give --interval, too"),
         (("--interval", "0.9", "--season", "1"), "--season"),
+        (("--interval", "0.9", "--season", str(2**63)), "is not in the range 2<=x<=1000000"),
         (("--interval", "0.9", "--loss", "log"), "not for class probabilities"),
     ],
 )

@@ -18,11 +18,14 @@ def test_certify_in_the_terminal(
 ) -> None:
     monkeypatch.setattr(frontier, "CS", (1.0, 2.0))
     proof, plot = tmp_path / "p.json", tmp_path / "f.png"
-    code, out, _ = call(
+    code, out, error = call(
         capsys, "certify", "--alpha", "0.05", "--experts", "1e1", "--c", "2", "--prove",
         "--out", str(proof), "--plot", str(plot),
     )  # fmt: skip
     assert code == 0
+    told = [line for line in error.splitlines() if line.endswith("...")]
+    wanted = ["proving", "attacking the potential (1 of 2)", "attacking the regret (2 of 2)"]
+    assert told[:3] == [f"{words} ..." for words in wanted]
     for word in ("Theorem 1", "certificate", "Hedge, corrected", "attack on the", "lies between"):
         assert word in " ".join(out.split())
     assert f"wrote {proof}" in out

@@ -279,3 +279,30 @@ def test_a_correction_survives_a_kill(tmp_path: Path) -> None:
     found = Mixture.load(state)
     assert found.peek(rounds[3]).weights == mixture.peek(rounds[3]).weights
     assert found.next_ticket == mixture.next_ticket
+
+
+def test_a_tail_of_zeros_is_told_on_stderr(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    with running("blend", "--state", str(state)) as process:
+        ask(process, '{"a": 1, "b": 2}')
+        process.kill()
+        process.wait()
+    with journal_of(state).open("ab") as file:
+        file.write(bytes(64))
+    with running("blend", "--state", str(state)) as process:
+        out, error = process.communicate(b'{"ticket": 0, "outcome": 1}\n', timeout=60)
+        assert process.returncode == 0
+    assert json.loads(out)["settled"] == 0
+    assert b"normalhedge: " in error
+    assert b"ends in 64 zero bytes, as a power cut leaves them" in error
+    assert b"warnings.warn" not in error
+
+
+def test_a_stream_of_single_choices_is_told_at_the_end() -> None:
+    rounds = [
+        f'{{"{name}": 1}}\n{{"ticket": {k}, "outcome": 2}}\n' for k, name in enumerate("ab" * 8)
+    ]
+    with running("blend") as process:
+        _, error = process.communicate("".join(rounds).encode(), timeout=60)
+        assert process.returncode == 0
+    assert b"choosing one action needs a method for that, such as EXP3" in error

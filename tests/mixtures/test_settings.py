@@ -76,6 +76,10 @@ def test_what_is_used_by_default() -> None:
         ({"include": "median", "loss": "l1"}, "median of class probabilities"),
         ({"max_pending": 0}, "max_pending must be"),
         ({"max_age": -1}, "max_age must be"),
+        ({"max_pending": 2**63}, "max_pending must be at most 9,223,372,036,854,775,807"),
+        ({"history": 2**70}, "history must be at most"),
+        ({"interval": 0.9, "season": 10**8}, "season must be at most 1,000,000, got 100000000"),
+        ({"interval": 0.9, "season": 2**63}, "season must be at most 1,000,000"),
     ],
 )
 def test_bad_settings_are_a_sentence(options: dict[str, Any], word: str) -> None:

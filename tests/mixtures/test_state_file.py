@@ -171,3 +171,14 @@ def test_the_journal_is_as_private_as_its_state(tmp_path: Path) -> None:
     path.chmod(0o600)
     kept(path, lines(2))
     assert journal_of(path).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("torn", [0, 7])
+def test_a_tail_of_zeros_is_told(tmp_path: Path, torn: int) -> None:
+    path = tmp_path / "state.json"
+    kept(path, lines(6), batch=1)
+    whole = journal_of(path).read_bytes()
+    before = Mixture.load(path)
+    journal_of(path).write_bytes(whole + b"0123456"[:torn] + bytes(100))
+    with pytest.warns(RuntimeWarning, match="ends in 100 zero bytes, as a power cut leaves them"):
+        same(before, Mixture.load(path))

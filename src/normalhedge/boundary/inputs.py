@@ -13,6 +13,9 @@ Floats = npt.NDArray[np.float64]
 LARGEST = 1e100
 """The largest regret that is accepted: its square is still a float."""
 
+LARGEST_WHOLE = 2**63 - 1
+"""The largest whole number that the core can hold."""
+
 CORE_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
 """The dtypes that the core reads without conversion; others are converted to float64."""
 
@@ -52,8 +55,8 @@ def quantile(value: object) -> float:
         raise ValueError(f"quantile must be in (0, 1], got {value!r}") from None
 
 
-def count(name: str, value: object, least: int = 1) -> int:
-    """Check that a value is a whole number that is not too small, and return it as an int."""
+def count(name: str, value: object, least: int = 1, most: int | None = None) -> int:
+    """Check that a value is a whole number in a range, and return it as an int."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -64,6 +67,8 @@ def count(name: str, value: object, least: int = 1) -> int:
         ) from None
     if result < least:
         raise ValueError(f"{name} must be at least {least}, got {result}")
+    if most is not None and result > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {_shown(result)}")
     return result
 
 

@@ -172,10 +172,24 @@ def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:
     """Write an Arrow table as CSV or Parquet, depending on the suffix of the path."""
     if path.suffix.lower() == ".csv":
         write = extras.require("pyarrow.csv").write_csv
+        table = _with_local_times(table)
         table = _inert_table(table) if safe else table
     else:
         write = extras.require("pyarrow.parquet").write_table
     write_whole(path, lambda part: write(table, part))
+
+
+def _with_local_times(table: "pa.Table") -> "pa.Table":
+    """Return a table with times of a place as text with their offset; CSV has UTC otherwise."""
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+    for k, kind in enumerate(table.schema.types):
+        if pa.types.is_timestamp(kind) and kind.tz not in {None, "UTC"}:
+            seconds = table.column(k)
+            if kind.unit != "s" and pc.all(pc.equal(pc.subsecond(seconds), 0.0)).as_py():
+                seconds = seconds.cast(pa.timestamp("s", kind.tz))
+            texts = pc.strftime(seconds, "%Y-%m-%dT%H:%M:%S%Ez")
+            table = table.set_column(k, table.column_names[k], texts)
+    return table
 
 
 def _inert_table(table: "pa.Table") -> "pa.Table":

@@ -1,9 +1,11 @@
 """Read whole tables: CSV of any delimiter and encoding, Parquet, Excel, JSON lines."""
 
+import csv
 import gzip
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .xlsx, .ods or .jsonl"
 SAMPLE = 100
 """The number of lines by which delimiter and decimal comma are guessed."""
 
+WITH_OFFSET = re.compile(r"\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?[+-]\d\d:?\d\d\s*")
 WITH_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 
@@ -60,6 +63,7 @@ def _read_csv(path: Path, encoding: str) -> Any:
     delimiter = max(",;\t", key=first.count)
     # In a single column, an empty line is a missing value.
     single = delimiter not in first
+    local = _columns_with_offsets(lines, delimiter)
     table = arrow.read_csv(
         path,
         read_options=arrow.ReadOptions(encoding=encoding),
@@ -67,12 +71,25 @@ def _read_csv(path: Path, encoding: str) -> Any:
         convert_options=arrow.ConvertOptions(
             # NA and similar words are missing values in columns of text too.
             strings_can_be_null=True,
+            # Arrow would convert them to UTC, and forget the clock of the place.
+            column_types=dict.fromkeys(local, extras.require("pyarrow").string()),
             decimal_point="," if _has_decimal_commas(lines[1:], delimiter) else ".",
         ),
     )
     if any(map(extras.require("pyarrow.types").is_binary, table.schema.types)):
         raise UnicodeError("some text is not in UTF-8")
     return _without_empty_end(table) if single else table
+
+
+def _columns_with_offsets(lines: list[str], delimiter: str) -> list[str]:
+    """Return the columns of times with their offset from UTC, such as 2024-01-01T01:00+01:00."""
+    head, *rows = list(csv.reader(lines, delimiter=delimiter)) or [[]]
+    columns = zip_longest(*rows, fillvalue="")
+    return [
+        name
+        for name, cells in zip(head, columns, strict=False)
+        if any(map(WITH_OFFSET.fullmatch, cells)) and head.count(name) == 1
+    ]
 
 
 def _has_decimal_commas(lines: list[str], delimiter: str) -> bool:

@@ -95,6 +95,8 @@ def command(data: str, state: Path | None, **parameters: Any) -> None:
         if data == "-":
             mixture = mixture or Mixture(**options)
             run_stream(partial(Stream, mixture), mixture, state_file, parameters["max_line"])
+            if sentence := mixture.summary().partial:
+                echo(f"normalhedge: {sentence}", err=True)
         else:
             _blend_file(Path(data), mixture, state_file, options, parameters)
 

@@ -30,7 +30,7 @@ from normalhedge.guarantees import (
     theorem_1,
 )
 from normalhedge.reports.plots import frontier_figure
-from normalhedge.research.games.attacks import Attack, attack
+from normalhedge.research.games.attacks import Attack, Goal, attack
 from normalhedge.research.paper import frontier
 
 
@@ -106,7 +106,10 @@ def command(alpha: float | None, experts: int | None, **parameters: Any) -> None
 
 def _one(bar: ProgressBar, alpha: float, experts: int, parameters: dict[str, Any]) -> None:
     """Certify, prove and attack one setting, and print the results."""
-    bar.total(2 + parameters["prove"])
+    attacked = alpha >= SMALLEST_ALPHA and experts > 1
+    bar.total(1 + parameters["prove"] + 2 * attacked)
+    if parameters["best"] or parameters["leader"]:  # others take a second
+        bar.begin("certifying")
     c = 1.0 if parameters["c"] is None else parameters["c"]
     certificate: Certificate | LedCertificate
     if parameters["best"]:
@@ -118,17 +121,17 @@ def _one(bar: ProgressBar, alpha: float, experts: int, parameters: dict[str, Any
     bar.done(1, "certified")
     proof = None
     if parameters["prove"]:
-        bar.done(0, "proving")
+        bar.begin("proving")
         proof = prove(certificate, slack=3e-2) if parameters["leader"] else prove(certificate)
         path = parameters["out"] or Path(f"proof-{proof.file_name}")
         proof.write(path)
         bar.done(1, "proved")
-    attacks = []
-    if alpha >= SMALLEST_ALPHA and experts > 1:
-        bar.done(0, "attacking")
-        attacks = [
-            attack(alpha, experts, certificate.c, goal=goal) for goal in ("potential", "regret")
-        ]
+    attacks: list[Attack] = []
+    goals: tuple[Goal, ...] = ("potential", "regret") if attacked else ()
+    for k, goal in enumerate(goals, start=1):
+        bar.begin(f"attacking the {goal} ({k} of 2)")
+        attacks.append(attack(alpha, experts, certificate.c, goal=goal))
+        bar.done(1, "attacked")
     bar.stop()
     level = None if proof is None else float(proof.potential)
     Console().print(_table(certificate, level, attacks))
@@ -157,7 +160,10 @@ def _every(bar: ProgressBar, alpha: float, parameters: dict[str, Any]) -> None:
     except NoCertificate as error:
         raise click.ClickException(str(error)) from None
     bar.done(1, "certified")
-    proof = prove(certificate, slack=2e-3) if parameters["prove"] else None
+    proof = None
+    if parameters["prove"]:
+        bar.begin("proving")
+        proof = prove(certificate, slack=2e-3)
     bar.stop()
     logarithm = "ln N" if certificate.power == 1 else "(ln N)^2"
     limit = at_most(certificate.potential + certificate.error)

@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -64,7 +65,9 @@ def run(arguments: Sequence[str] | None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # no locale is too poor for a name
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        group.main(args=arguments, prog_name="normalhedge", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            group.main(args=arguments, prog_name="normalhedge", standalone_mode=False)
     except click.ClickException as error:
         _fail(error.format_message())
     except click.Abort:
@@ -75,6 +78,11 @@ def run(arguments: Sequence[str] | None) -> None:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning as a sentence, without the line of code that it comes from."""
+    echo(f"normalhedge: {message}", err=True)
 
 
 def _fail(sentence: str, code: int = 2) -> None:

@@ -1,5 +1,6 @@
 """``normalhedge hub``: blend the submissions to a forecast hub."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,8 @@ def _outputs(folder: Path, parameters: dict[str, Any]) -> tuple[Path | None, Pat
     shared.check_outputs(
         folder, [(None if into else out, shared.TABLES), (weights_out, shared.TABLES)]
     )
-    if out is not None and not out.resolve().parent.is_dir():
-        raise click.UsageError(f"--out {out}: there is no folder {out.resolve().parent}")
+    if out is not None and not (folder := Path(os.path.realpath(out)).parent).is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {folder}")
     return out, weights_out
 
 

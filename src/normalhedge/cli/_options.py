@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +39,7 @@ def _says_memory(name: str) -> bool:
 
 PANEL = (
     "target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "level", "quantiles",
-    "pooled",
+    "dayfirst", "pooled",
 )  # fmt: skip
 """The options that say what the columns of a table of forecasts are, as `blend` calls them."""
 
@@ -82,6 +83,11 @@ _PANEL_OPTIONS = (
     click.option("--level", help="Long table: the column of levels of quantiles."),
     click.option(
         "--quantiles", callback=words, metavar="q0.1,q0.5,...", help="The columns of quantiles."
+    ),
+    click.option(
+        "--dayfirst/--monthfirst",
+        default=None,
+        help="How dates such as 01.02.2024 are read.  [default: as all rows together show]",
     ),
     click.option(
         "--pooled/--separate",
@@ -164,7 +170,8 @@ def _mixture_option(name: str) -> Decorator:
     elif option.kind == "number":
         more["type"] = float
     elif option.kind == "count":
-        more["type"] = click.IntRange(min=int(option.low))
+        most = None if option.high == inf else int(option.high)
+        more["type"] = click.IntRange(min=int(option.low), max=most)
     return click.option(flag, metavar=option.form, **more)
 
 
@@ -204,14 +211,14 @@ def _spell_option(name: str, value: Any) -> list[str]:
     if value in (None, (), 0) and value is not False:
         return []
     if isinstance(value, bool):
-        flags = {"pooled": "separate", "gradient": "no-gradient"}
+        flags = {"pooled": "separate", "gradient": "no-gradient", "dayfirst": "monthfirst"}
         return [f"--{name if value else flags[name]}"]
     return [f"--{name}", ",".join(value) if isinstance(value, tuple) else str(value)]
 
 
 def check_state(state: Path) -> None:
     """Refuse a file of a state that could not be written."""
-    target = state.resolve()
+    target = Path(os.path.realpath(state))
     if not target.parent.is_dir():
         raise click.UsageError(f"--state {state}: there is no folder {target.parent}")
     if target.exists() and not target.is_file():

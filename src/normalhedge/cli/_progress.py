@@ -39,6 +39,12 @@ class ProgressBar:
         """Report finished work."""
         self._bar.update(self._task, advance=units, description=shown(what))
 
+    def begin(self, what: str) -> None:
+        """Name the work that begins; where no bar is drawn, in a line of its own."""
+        self.done(0, what)
+        if not self._bar.console.is_terminal:
+            self.say(f"{what} ...")
+
     def reach(self, units: float, what: str) -> None:
         """Report how much work is finished by now."""
         self._bar.update(self._task, completed=units, description=shown(what))

@@ -1,5 +1,6 @@
 """Options, checks and lines of output that several commands share."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -83,13 +84,14 @@ def check_ending(path: Path | None, endings: Sequence[str]) -> None:
 
 def check_outputs(data: Path, outputs: Sequence[tuple[Path | None, Sequence[str]]]) -> None:
     """Refuse to write over the data, or twice to a file, or to a file of an unknown format."""
-    taken: dict[Path, str] = {data.resolve(): "read by this command"}
+    taken = {os.path.realpath(data): "read by this command"}  # loops of links, too, have this path
     for path, endings in outputs:
         if path is None:
             continue
-        if path.resolve() in taken:
-            raise click.UsageError(f"{path} is {taken[path.resolve()]}: write to another file")
-        taken[path.resolve()] = "written already"
+        real = os.path.realpath(path)
+        if real in taken:
+            raise click.UsageError(f"{path} is {taken[real]}: write to another file")
+        taken[real] = "written already"
         check_ending(path, endings)
 
 

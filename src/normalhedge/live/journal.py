@@ -160,6 +160,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         if entry is None:
             raise ValueError(f"{path} is damaged in line {number}")
         yield entry
+    if rest.endswith(b"\0"):
+        warnings.warn(
+            f"{path} ends in {len(rest) - len(rest.rstrip(bytes(1))):,} zero bytes, as a power cut "
+            "leaves them: the lines that stood there are lost, although they may have been "
+            "answered; with --sync they would not be",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     last = _parse(rest)
     if last is not None:
         yield last

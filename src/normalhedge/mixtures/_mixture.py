@@ -46,7 +46,13 @@ from normalhedge.mixtures.state import (
     shape_classes,
 )
 
-_alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
+_alive: "set[weakref.ref[Mixture]]" = set()
+"""All mixtures. Python would lose the exception of a signal handler in the callback of a `WeakSet`,
+which is written in Python."""
+
+
+def _remember(mixture: "Mixture") -> None:
+    _alive.add(weakref.ref(mixture, _alive.discard))
 
 
 def _free_turns() -> None:
@@ -54,8 +60,9 @@ def _free_turns() -> None:
 
     The mixtures are consistent: one call of the core makes each change, and no fork interrupts it.
     """
-    for mixture in _alive:
-        mixture.live.free_turn()
+    for mixture in [alive() for alive in tuple(_alive)]:
+        if mixture is not None:
+            mixture.live.free_turn()
 
 
 if hasattr(os, "register_at_fork"):
@@ -168,13 +175,13 @@ class Mixture(MixtureViews):
         options = {name: value for name, value in locals().items() if name in OPTIONS}
         state = MixtureState.new(MixtureSettings.of(**options))
         super().__init__(state.settings, state.live)
-        _alive.add(self)
+        _remember(self)
 
     @classmethod
     def of(cls, state: MixtureState) -> Self:
         """Return a mixture that continues from a state, and shares it."""
         mixture = super().of(state)
-        _alive.add(mixture)
+        _remember(mixture)
         return mixture
 
     def predict(

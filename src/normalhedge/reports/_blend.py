@@ -30,6 +30,9 @@ TOP = 5
 OFF = 0.05
 """Intervals whose coverage is off by more than this are too narrow or too wide."""
 
+LOCAL = ("hour of the day", "weekday")
+"""The groups that depend on the zone of the times."""
+
 MOST_ROWS = 1000
 """The largest number of rows of a folded table."""
 
@@ -62,7 +65,7 @@ def write_blend(
     settings
         Names and values for the footer, such as versions.
     """
-    result = verdict(review)
+    result, partial = verdict(review), summary.partial
     listed = "; ".join(notes)
     guessed = f"Notes: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
     write_page(
@@ -71,7 +74,7 @@ def write_blend(
         subtitle=summary.settings,
         verdict=result.sentence,
         small=" ".join(filter(None, [result.small, guessed])),
-        warnings=result.warnings,
+        warnings=[*result.warnings, *([f"{partial[0].upper()}{partial[1:]}."] if partial else [])],
         claims=[],
         sections=[
             *_forecasts(review),
@@ -181,7 +184,8 @@ def _groups(review: Review) -> list[Section]:
     sections = []
     for title, errors in review.groups:
         plot, cut = group_plot(title, errors, _shown_measure(errors))
-        text = f"{errors.measures[_shown_measure(errors)].name} by {title}.{cut}"
+        local = f", in the local time of {review.zone}" if review.zone and title in LOCAL else ""
+        text = f"{errors.measures[_shown_measure(errors)].name} by {title}{local}.{cut}"
         head, rows = _group_table(errors, title, range(len(errors.labels)))
         folds = [Fold("The numbers of the blend", head, rows)]
         name = f"group-{title.replace(' ', '-')}"

@@ -46,7 +46,7 @@ MOST = 1_000_000_000  # the largest whole number of a setting
 
 def _form_of(option: Option) -> Any:
     """Return the type that an option of a mixture has in JSON."""
-    whole = Annotated[int, Meta(ge=min(int(option.low), 1), le=MOST)]
+    whole = Annotated[int, Meta(ge=min(int(option.low), 1), le=int(min(option.high, MOST)))]
     bounded = option.kind == "number" and option.default is not None
     kinds: dict[str, Any] = {
         "named": str, "word": str, "truth": bool, "count": whole, "limit": whole,

@@ -24,7 +24,7 @@ from normalhedge.tables._future import LastKnown, Past, known_until, predict_fut
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
 from normalhedge.tables._plotting import blend_panels
-from normalhedge.tables._reruns import describe, remember, same_table
+from normalhedge.tables._reruns import describe, remember, revised, same_table
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
 from normalhedge.tables._settings import (
@@ -35,13 +35,17 @@ from normalhedge.tables._settings import (
     pool_mixture,
     tune_options,
 )
+from normalhedge.tables._traps import copies, percents, refuse_falling, renamed
 from normalhedge.tables.frames import (
     Columns,
     Panel,
     WholeTable,
-    as_tuple,
+    WrittenDates,
     check_contexts,
+    check_name,
+    check_names,
     guess,
+    read_dates,
     read_panel,
     refuse_outcomes,
     to_arrow,
@@ -226,6 +230,7 @@ def blend(
     level: str | None = None,
     quantiles: Quantiles = None,
     context: str | Sequence[str] | None = None,
+    dayfirst: bool | None = None,
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Listener = None,
@@ -286,6 +291,9 @@ def blend(
         ``"step"``. Rows with an empty cell have the weights that are common to all. By default, the
         hour, the weekday and the month are tried, each once it has changed from one time to the
         next. An empty list switches that off.
+    dayfirst
+        Whether the day comes first in dates with the year at the end, such as 01.02.2024. By
+        default, the dates of the table decide; if they do not, they are refused.
     weights
         Whether to return the weights of the experts in each row, too.
     mixture
@@ -312,18 +320,19 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    experts = None if experts is None else as_tuple(experts)
-    part = whole or WholeTable()
-    spec = Columns(
-        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part,
-        context=None if context is None else tuple(dict.fromkeys(as_tuple(context))),
+    spec = _columns(
+        target=target, time=time, cutoff=cutoff, model=model, forecast=forecast,
+        experts=experts, by=by, classes=classes, context=context,
     )  # fmt: skip
+    spec.whole, spec.dayfirst = whole or WholeTable(), dayfirst
+    if level is not None:
+        check_name("level", level)
     table, back = to_arrow(frame)
-    if context is None:
-        spec.context = usual_contexts(mixture, table, spec)
+    table, dates = _read_times(table, spec, mixture)
     table, columns, labels, quantile_table = _prepare(
         table, spec, (level, quantiles), mixture, options
     )
+    columns.notes += dates.notes
     lag = check_lag(lag, columns)
     continued, settings = mixture is not None, {}
     if mixture is None:
@@ -334,18 +343,18 @@ def blend(
     check_loss(mixture.settings.loss, columns, quantile_table)
     check_classes(mixture, columns)
     panel = read_panel(table, columns)
-    if spec.experts is None and columns.experts and labels is None and quantile_table is None:
-        columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
+    refuse_falling(table, columns, panel.series)
+    numbers = labels is None and quantile_table is None and not columns.of_classes
+    columns.notes += _doubts(panel, columns, numbers=numbers, guessed=spec.experts is None)
     mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     _check_pending(mixture, panel)
-    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
-        columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
     ahead, series = rows_ahead(panel), len(set(panel.series_names))
     together = in_step(panel.series, panel.times)
     with mixture.transaction() as state:
         session = TableSession.of(state)
+        columns.notes += [*renamed(state, panel.experts), *revised(session, panel, lag)]
         same = same_table(session, panel, lag)
         if same:
             session.go_back()
@@ -366,7 +375,7 @@ def blend(
         decoded = [str(columns.target)] + ["blend"] * (not columns.of_classes)
         result = labels.decode(result, decoded)
     return Blend(
-        back(result),
+        back(dates.decode(result)),
         mixture,
         [
             *columns.notes,
@@ -388,10 +397,43 @@ def blend(
     )
 
 
+def _read_times(table: Any, spec: Columns, mixture: Mixture | None) -> tuple[Any, WrittenDates]:
+    """Return a table with its dates read; write their order, and the contexts, into the roles."""
+    table, dates = read_dates(table, spec)
+    spec.dayfirst = dates.dayfirst if dates.columns else spec.dayfirst
+    if spec.context is None:
+        spec.context = usual_contexts(mixture, table, spec)
+    return table, dates
+
+
 def _check_pending(mixture: Mixture, panel: Panel) -> None:
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("the number of classes must be the same as in the earlier table")
+
+
+def _columns(**roles: Any) -> Columns:
+    """Return the roles of columns that were given."""
+    by, classes = (check_names(role, roles.pop(role)) for role in ("by", "classes"))
+    experts, context = roles.pop("experts"), roles.pop("context")
+    for role, name in roles.items():
+        if name is not None:
+            check_name(role, name)
+    named = None if experts is None else check_names("experts", experts)
+    contexts = None if context is None else tuple(dict.fromkeys(check_names("context", context)))
+    return Columns(**roles, by=by, classes=classes, experts=named, context=contexts)
+
+
+def _doubts(panel: Panel, columns: Columns, *, numbers: bool, guessed: bool) -> list[str]:
+    """Return sentences about a table from which nothing, or nothing good, can be learned."""
+    notes = []
+    if numbers:
+        cells = panel.experts, panel.forecasts, panel.outcomes
+        wide = guessed and columns.model is None
+        notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
+    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
+        notes.append("every series has one row only, so that nothing can be learned")
+    return notes
 
 
 def _prepare(

@@ -41,6 +41,14 @@ FAR = 20.0
 ENOUGH = 10
 """The number of rows from which on columns are suspected."""
 
+MOST = 100_000
+"""The number of rows that are looked at in a large table."""
+
+COUNTS = {
+    True: "counts up evenly, like a row number",
+    False: "counts down evenly, like a time in falling order, so that the blend learns backwards",
+}
+
 PARTS = "_-. "
 """Characters between the parts of a name."""
 
@@ -110,11 +118,17 @@ def _bad_cells(name: str, bad: np.ndarray, words: Sequence[str]) -> str:
     return f"{count} {cells.format(name)} and missing (row {rows}{more}: {shown})"
 
 
+def sample_rows(cells: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
+    """Return the rows of a table, or evenly spaced ones of a large table."""
+    step = -(-len(outcomes) // MOST)
+    return cells[::step], outcomes[::step]
+
+
 def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[str]:
     """Return sentences about experts that may not be forecasts at all."""
     if forecasts.shape[1] > 1 or len(experts) < 2 or len(outcomes) < ENOUGH:
         return []
-    cells = forecasts[:, 0]
+    cells, outcomes = sample_rows(forecasts[:, 0], outcomes)
     apart = np.abs(cells - outcomes[:, np.newaxis])
     enough = (~np.isnan(apart)).sum(axis=0) >= ENOUGH
     if enough.sum() < 2:
@@ -126,7 +140,7 @@ def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
         rest = np.nanmedian(np.delete(distances, k))
         steps = np.diff(cells[~np.isnan(cells[:, k]), k])
         if len(steps) and steps[0] and (steps == steps[0]).all():
-            notes.append(f"{experts[k]} counts up evenly, like a row number: is it a forecast?")
+            notes.append(f"{experts[k]} {COUNTS[steps[0] > 0.0]}: is it a forecast?")
         elif distances[k] > FAR * rest > 0.0:
             far = f"{distances[k] / rest:,.0f} times as far from the target as the others"
             notes.append(f"{experts[k]} is {far}: is it a forecast?")
@@ -190,7 +204,7 @@ def labels_of(table: Any, spec: Columns, *, of_labels: bool) -> Labels | None:
         return None
     roles = {spec.time, spec.cutoff, spec.model, *spec.by, *TIMES, *SERIES, *MODELS, target}
     wanted = [spec.forecast] if spec.forecast else list(spec.experts or ())
-    columns = wanted or [
+    columns = [name for name in wanted if name in names] or [
         name for name in names if name not in roles and is_text(table.schema.field(name).type)
     ]
     if unknown and not any(is_text(table.schema.field(name).type) for name in columns):

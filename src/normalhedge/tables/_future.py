@@ -21,6 +21,7 @@ from normalhedge.tables.frames import (
     Panel,
     encode,
     is_text,
+    read_dates,
     read_panel,
     refuse_other_than_numbers,
     replace_column,
@@ -50,6 +51,7 @@ class Past(NamedTuple):
 
 def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     """Return a table of forecasts with its blend; the mixture does not change."""
+    table, dates = read_dates(table, past.columns)
     table, _ = with_numbers(table, past.columns)
     target = str(past.columns.target)
     quantiles = None
@@ -77,7 +79,7 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     result = result_table(panel.table, rounds, sums, names, quantiles or columns, intervals)
     if labels is not None and not columns.of_classes:
         result = labels.decode(result, ["blend"])
-    return result.drop_columns([target])
+    return dates.decode(result.drop_columns([target]))
 
 
 def _labels(past: Past, table: Any) -> Labels | None:

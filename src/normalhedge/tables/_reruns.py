@@ -25,9 +25,39 @@ FEWEST = 10
 
 def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
     """Tell whether a panel holds all rows of the last table of a mixture again."""
+    rows = _rows_again(session, panel)
+    if rows is None or session.last_table is None:
+        return False
+    # Of earlier versions, a digest has the first part only.
+    return session.last_table.digest.split(":")[0] == _digest(panel, rows, lag).split(":")[0]
+
+
+def revised(session: TableSession, panel: Panel, lag: int) -> list[str]:
+    """Return a sentence if all rows of the last table are here again, with other content."""
+    rows = _rows_again(session, panel)
+    if rows is None or session.last_table is None:
+        return []
+    whole, *before = session.last_table.digest.split(":")
+    now, *parts = _digest(panel, rows, lag).split(":")
+    if whole == now or len(before) != len(parts) or before[0] != parts[0]:
+        return []
+    _, outcomes, names, forecasts = (a != b for a, b in zip(before, parts, strict=True))
+    if names and not forecasts and not outcomes:
+        return ["models of the last table have other names, and the same forecasts, here"]
+    changed = ["outcomes"] * outcomes + ["forecasts"] * (forecasts and not names)
+    if not changed:
+        return []
+    return [
+        f"{' and '.join(changed)} of rows of the last table were revised: they are not learned "
+        "again; to learn from them, blend the whole table with a new state"
+    ]
+
+
+def _rows_again(session: TableSession, panel: Panel) -> np.ndarray | None:
+    """Return the rows of a panel that the last table had; None if there are none."""
     last = session.last_table
     if last is None or last.mark != _mark(session):
-        return False
+        return None
     times = panel.outcome_times
     ends = [last.until.get(name) for name in panel.items]
     there = np.array([end is not None for end in ends])[panel.series] & ~np.isnan(panel.outcomes)
@@ -35,12 +65,11 @@ def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
     if panel.time_keys is not None:  # forecasts made since then are not rows of the last table
         there &= ~_new_rows(session, panel)
     if not there.any():
-        return False
+        return None
     if isinstance(next(iter(last.until.values())), str) != (times.dtype.kind in "OU"):
-        return False
+        return None
     filled = np.array([times[0] if end is None else end for end in ends])
-    there &= times <= filled[panel.series]
-    return last.digest == _digest(panel, there, lag)
+    return np.asarray(there & (times <= filled[panel.series]))
 
 
 def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
@@ -82,7 +111,11 @@ def _new_rows(before: TableSession | None, panel: Panel) -> np.ndarray:
 
 
 def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:
-    """Return a digest of some rows of a panel that does not depend on the order of rows."""
+    """Return a digest of some rows of a panel that does not depend on the order of rows.
+
+    Behind the digest of everything stand digests of the keys of rows, the outcomes, the names of
+    models, and the forecasts whoever made them: they tell what differs.
+    """
     used = np.unique(panel.series[rows])
     names = sorted((panel.items[k], int(k)) for k in used)
     rank = np.zeros(len(panel.items), dtype=np.int64)
@@ -97,9 +130,18 @@ def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:
     arrays = [rank[panel.series[places]], panel.row_times[places], panel.outcomes[places]]
     if panel.known is not None:
         arrays.append(panel.known[places])
-    parts += [_checksum(array) for array in arrays]
-    for c in range(panel.forecasts.shape[1]):
-        parts += [_checksum(panel.forecasts[places, c, k]) for _, k in columns]
+    sums = [_checksum(array) for array in arrays]
+    forecasts = [
+        _checksum(panel.forecasts[places, c, k])
+        for c in range(panel.forecasts.shape[1])
+        for _, k in columns
+    ]
+    keys = [lag, panel.time_kind, [name for name, _ in names], sums[:2], sums[3:]]
+    details = [keys, sums[2], parts[3], sorted(forecasts)]
+    return ":".join([_hash(parts + sums + forecasts), *(_hash(part)[:16] for part in details)])
+
+
+def _hash(parts: Any) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 

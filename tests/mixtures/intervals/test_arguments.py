@@ -21,6 +21,8 @@ from normalhedge.mixtures.intervals import Conformal
         (lambda: Conformal(levels=(None,)), "a level must be a number"),  # type: ignore[arg-type]
         (lambda: Conformal(season=1), "at least 2 rounds"),
         (lambda: Conformal(season=0), "season must be at least 1"),
+        (lambda: Conformal(season=10**6 + 1), "season must be at most 1,000,000, got 1000001"),
+        (lambda: Conformal(season=2**63), "season must be at most 1,000,000"),
         (lambda: Conformal(season=2.5), "season must be a whole number"),  # type: ignore[arg-type]
         (lambda: Conformal().init(0), "games must be at least 1"),
         (lambda: Conformal().bound(0), "rounds must be at least 1"),

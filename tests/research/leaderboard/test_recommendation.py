@@ -121,6 +121,7 @@ def test_auto_is_recommended_unless_a_rule_is_clearly_better(tmp_path: Path) -> 
 NOTHING: dict[str, Any] = {
     "target": None, "by": (), "time": None, "lag": 0, "cutoff": None, "model": None,
     "forecast": None, "classes": (), "level": None, "quantiles": (), "pooled": None,
+    "dayfirst": None,
     "loss": None, "combine": None,
     "gradient": None, "even": None, "include": (), "columns": (), "memory": 20.0,
 }  # fmt: skip

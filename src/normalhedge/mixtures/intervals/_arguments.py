@@ -8,6 +8,9 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 
+LONGEST_SEASON = 1_000_000
+"""The longest season, in rounds: a game has two numbers for each. The core has the same limit."""
+
 
 def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
     """Return the levels in rising order; one number is a level, too.
@@ -32,10 +35,10 @@ def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
 
 
 def check_season(season: object) -> int | None:
-    """Return the season, at least two rounds, or None."""
+    """Return the season, from two rounds to a million, or None."""
     if season is None:
         return None
-    rounds = inputs.count("season", season)
+    rounds = inputs.count("season", season, most=LONGEST_SEASON)
     if rounds == 1:
         raise ValueError("season must be at least 2 rounds; None is no season")
     return rounds

@@ -52,6 +52,7 @@ from normalhedge.mixtures.state._settings import (
     MAX_NAMES as MAX_NAMES,
     MAX_PENDING as MAX_PENDING,
     OPTIONS as OPTIONS,
+    PLAIN as PLAIN,
     RECIPE as RECIPE,
     SINGLE as SINGLE,
     MixtureOptions,

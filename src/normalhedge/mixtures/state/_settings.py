@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 from normalhedge.boundary import inputs, specs
 from normalhedge.guarantees import LADDER, default_c
 from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge
+from normalhedge.mixtures.intervals import LONGEST_SEASON
 from normalhedge.mixtures.losses import Loss, LossFunction, loss_of
 from normalhedge.mixtures.rules import Automatic, automatic_of, hedger_of, is_automatic, with_memory
 from normalhedge.mixtures.state._combining import WAYS
@@ -63,7 +64,8 @@ class Option:
         if self.kind == "number":
             return inputs.number(name, value, self.low, self.high, closed=True)
         if self.kind in {"count", "limit"}:
-            return inputs.count(name, value) if value or self.low else 0
+            most = inputs.LARGEST_WHOLE if self.high == inf else int(self.high)
+            return inputs.count(name, value, most=most) if value or self.low else 0
         return value
 
 
@@ -169,7 +171,7 @@ class MixtureSettings:
         int | None,
         Option(
             None, "count", "With intervals: after how many rounds the spread repeats itself.",
-            low=2, form="ROUNDS",
+            low=2, high=LONGEST_SEASON, form="ROUNDS",
         ),
     ]  # fmt: skip
 

@@ -43,6 +43,10 @@ WORDS = {"forecasts", "confidence", "context", "ticket", "outcome", "id", "corre
 """The keys of a line that does not consist of forecasts alone."""
 
 
+BUDGET = 200_000
+"""The largest number of forecasts (items times experts) that a line may make a mixture hold. The
+default remembers about 5 kB of each."""
+
 REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RuntimeError)
 """The errors by which a mixture refuses an operation."""
 
@@ -83,6 +87,9 @@ class Stream:
         except REFUSALS as error:
             self.refused += 1
             answer["error"] = refusal(error)
+        except MemoryError:  # nothing has changed: a mixture allocates before it changes
+            self.refused += 1
+            answer["error"] = "there is not enough memory for this line"
         return answer
 
     def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
@@ -153,6 +160,7 @@ class Stream:
         """Predict a round; return its part of the answer."""
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
+        self._check_size(forecasts)
         operation: Operation = {"predict": forecasts}
         for name in ("confidence", "context"):
             if request.get(name) is not None:
@@ -165,6 +173,25 @@ class Stream:
         if "id" in operation:
             answer["id"] = operation["id"]
         return answer | plain_prediction(prediction)
+
+    def _check_size(self, forecasts: dict[str, Any]) -> None:
+        """Refuse a round for which the mixture would grow beyond the budget."""
+        parts = [part for part in forecasts.values() if isinstance(part, list | dict)]
+        experts, items = len(self.mixture.names), len(self.mixture.items)
+        most = max(map(len, parts), default=1)
+        if (experts + len(forecasts)) * (items + most) <= BUDGET:
+            return
+        new_experts = len(forecasts.keys() - set(self.mixture.names))
+        keys: set[str] = set()
+        for part in parts:
+            keys.update(part if isinstance(part, dict) else map(str, range(len(part))))
+        new_items = len((keys or {""}) - set(self.mixture.items))
+        size = (experts + new_experts) * (items + new_items)
+        if size > BUDGET and (new_experts or new_items):
+            raise ValueError(
+                f"with this line, the mixture would hold {size:,} forecasts (items times experts), "
+                f"and a stream holds at most {BUDGET:,}: keep several mixtures"
+            )
 
 
 def plain_prediction(prediction: Prediction) -> dict[str, Any]:

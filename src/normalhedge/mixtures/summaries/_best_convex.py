@@ -62,7 +62,8 @@ def best_convex(
     settings, core_name = np.array(loss.settings), loss.kind or "square"
     _core.fill_sleepers(forecasts, outcomes, items, settings, core_name, way, filled)
     known = ~np.isnan(filled[:, 0, 0])
-    filled, outcomes, items = filled[known], outcomes[known], items[known]
+    if not known.all():  # a large table is not copied
+        filled, outcomes, items = filled[known], outcomes[known], items[known]
     if not len(filled):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
     every = sampling_step(loss, filled, sample or SAMPLE)
@@ -136,7 +137,7 @@ class _Problem:
             weights[self.sizes.argmin()] = 1.0
             return weights, np.zeros(len(self.table))
         tame = self.start > 0.0
-        few = np.ascontiguousarray(self.table[:, tame])
+        few = self.table if tame.all() else np.ascontiguousarray(self.table[:, tame])
         if self.loss.quadratic:
             few = _shorten_table(few)
         phi = self._phi(few, start := self.start[tame])

@@ -11,6 +11,7 @@ from normalhedge.boundary import notebook, number_tables
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted, shown
 from normalhedge.guarantees import Bound, at_most
+from normalhedge.mixtures.state import PLAIN
 from normalhedge.mixtures.summaries._comparison import BEST_CONVEX, Comparison
 from normalhedge.mixtures.summaries._contexts import ContextRow
 
@@ -25,6 +26,8 @@ NAMED = 5
 
 THEORY = "theory"
 """The heading of the regret and its bound, which stand below the results."""
+ALONE, ENOUGH = 1.1, 10
+"""With so few experts awake in the mean, over at least so many rows, weights cannot be learned."""
 
 Table = tuple[list[str], list[list[str]]]
 """A header, and rows."""
@@ -158,6 +161,20 @@ class Summary:
         return sentence
 
     @property
+    def partial(self) -> str:
+        """A sentence if nearly every row had one expert awake only; empty otherwise."""
+        shares = [row.awake for row in self.experts if row.name not in PLAIN.values()]
+        predicted = 1.0 - self.silent / max(self.rows, 1)
+        alone = sum(shares) <= ALONE * predicted
+        if not alone or sum(share > 0.0 for share in shares) < 2 or self.rows < ENOUGH:
+            return ""
+        return (
+            "nearly every row has a forecast of one expert only, so that the weights cannot learn "
+            "which one is better: if it is the action that was chosen, feedback is partial, and "
+            "choosing one action needs a method for that, such as EXP3"
+        )
+
+    @property
     def guarded(self) -> str:
         """A sentence about the forecasts that the guard moved; empty if there are none."""
         if not self.moved:
@@ -275,7 +292,9 @@ class Summary:
     def __str__(self) -> str:
         """Return the summary as text."""
         lines = [self.settings]
-        lines += [f"  Warning: {self.warning}."] if self.warning else []
+        lines += [
+            f"  Warning: {sentence}." for sentence in (self.warning, self.partial) if sentence
+        ]
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
         sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         lines += [f"  {sentence}" for sentence in sentences if sentence]
@@ -290,7 +309,8 @@ class Summary:
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for a notebook."""
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
-        parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
+        warnings = filter(None, (self.warning, self.partial))
+        parts += [f"<p><b>Warning: {html.escape(sentence)}.</b></p>" for sentence in warnings]
         parts.append(notebook.html_facts(self.facts()))
         sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]

@@ -40,6 +40,7 @@ class Review:
     tracks: list[SeriesTrack]
     coverage: CoverageReview | None  # the coverage of the intervals; None if there are none
     worst: Worst | None  # the row in which the blend lost most, if it lost anything
+    zone: str = ""  # the zone of the times, if they have one
 
     @property
     def plain(self) -> str:
@@ -103,5 +104,6 @@ def review(
         series=scores.by(rows.series, table, names) if several else None,
         tracks=tracks(rows, intervals, scores.middle) if scores.numbers else [],
         worst=scores.worst(table),
+        zone=blend.columns.zone,
         coverage=None if intervals is None else coverage(rows, intervals, scores.middle),
     )

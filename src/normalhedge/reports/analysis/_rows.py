@@ -9,7 +9,7 @@ import numpy as np
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.tables import Blend
-from normalhedge.tables.frames import as_dates, to_arrow
+from normalhedge.tables.frames import as_dates, read_dates, to_arrow
 
 STEP = re.compile(r"(?:^|\|)step (\d+)$")
 """The end of the name of an item, if forecasts are made several steps ahead."""
@@ -85,7 +85,7 @@ def rows_of(blend: Blend) -> BlendedRows:
 def _times(blend: Blend, places: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return the time of each row, and whether it is a date; without times, the round's number."""
     name = blend.columns.time
-    table: Any = to_arrow(blend.frame)[0]
+    table: Any = read_dates(to_arrow(blend.frame)[0], blend.columns)[0]
     if name is None or name not in table.column_names or not len(places):
         return numbers, False
     pa = extras.require("pyarrow")

@@ -8,6 +8,8 @@ from normalhedge.tables.frames._columns import (
     Columns as Columns,
     WholeTable as WholeTable,
     as_tuple as as_tuple,
+    check_name as check_name,
+    check_names as check_names,
     count_experts as count_experts,
     free_numbers as free_numbers,
     guess as guess,
@@ -20,8 +22,13 @@ from normalhedge.tables.frames._contexts import (
     check_contexts as check_contexts,
     local_date as local_date,
 )
+from normalhedge.tables.frames._conversion import to_arrow as to_arrow
+from normalhedge.tables.frames._day_first import (
+    WrittenDates as WrittenDates,
+    read_dates as read_dates,
+    written_order as written_order,
+)
 from normalhedge.tables.frames._frames import (
-    as_dates as as_dates,
     encode as encode,
     floats as floats,
     free_name as free_name,
@@ -31,9 +38,6 @@ from normalhedge.tables.frames._frames import (
     may_hold_numbers as may_hold_numbers,
     refuse_other_than_numbers as refuse_other_than_numbers,
     replace_column as replace_column,
-    sortable as sortable,
-    time_kind as time_kind,
-    to_arrow as to_arrow,
     words as words,
 )
 from normalhedge.tables.frames._panels import (
@@ -44,4 +48,9 @@ from normalhedge.tables.frames._panels import (
     refuse_outcomes as refuse_outcomes,
     repeated_rows as repeated_rows,
     series_of as series_of,
+)
+from normalhedge.tables.frames._times import (
+    as_dates as as_dates,
+    sortable as sortable,
+    time_kind as time_kind,
 )

@@ -6,18 +6,15 @@ forecasts, or one for each class.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from normalhedge.boundary import specs
-from normalhedge.tables.frames._frames import (
-    encode,
-    is_number,
-    refuse_other_than_numbers,
-    time_of_index,
-)
+from normalhedge.tables.frames._conversion import time_of_index
+from normalhedge.tables.frames._frames import encode, is_number, refuse_other_than_numbers
+from normalhedge.tables.frames._times import zone_of
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -78,6 +75,9 @@ class Columns:
     whole: WholeTable = field(default_factory=WholeTable)
     # the names of the contexts; None for the parts of dates that are tried by default
     context: Sequence[str] | None = None
+    # whether dates with the year at the end have the day first; None: as the table shows
+    dayfirst: bool | None = None
+    zone: str = ""  # the zones of the times, if they have any
 
     @property
     def of_classes(self) -> bool:
@@ -137,9 +137,12 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         left = [n for n in names if n not in taken and n not in experts]
         if left:
             notes.append(f"left out: {', '.join(left)}")
-    result = Columns(
-        target, experts, by, time, cutoff, model, forecast, columns.classes, columns.binary, notes,
-        columns.whole, columns.context,
+    zone = "" if time is None else zone_of(table[time])
+    if zone:
+        notes.append(f"times of {time} are in {zone}")
+    result = replace(
+        columns, target=target, experts=experts, by=by, time=time, cutoff=cutoff, model=model,
+        forecast=forecast, notes=notes, zone=zone,
     )  # fmt: skip
     _check(table, result)
     return result
@@ -170,6 +173,7 @@ def _check(table: Any, columns: Columns) -> None:
     wrong = {columns.target, columns.time, columns.cutoff, *columns.by} & set(experts)
     if wrong:
         raise ValueError(f"column {wrong.pop()} cannot be an expert: it has another role")
+    _refuse_two_roles(columns)
     if columns.time is None and columns.model is not None:
         raise ValueError("a long table needs the time: which of its rows belong together?")
     if columns.classes and columns.model is None:
@@ -184,6 +188,19 @@ def _check(table: Any, columns: Columns) -> None:
         refuse_other_than_numbers(table, name)
 
 
+def _refuse_two_roles(columns: Columns) -> None:
+    single = ("target", "time", "cutoff", "model", "forecast")
+    roles: dict[str | None, str] = {}
+    for role, name in [
+        *((role, getattr(columns, role)) for role in single),
+        *(("by", name) for name in columns.by),
+        *(("classes", name) for name in columns.classes),
+    ]:
+        if name is not None and name in roles:
+            raise ValueError(f"column {name} cannot be both {roles[name]} and {role}")
+        roles[name] = role
+
+
 def _refuse_twice(role: str, names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
@@ -193,3 +210,20 @@ def _refuse_twice(role: str, names: Sequence[str]) -> None:
 def as_tuple(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_names(role: str, names: object) -> tuple[str, ...]:
+    """Return the names of the columns of a role; refuse anything but text."""
+    if names is None:
+        return ()
+    several = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else names
+    return tuple(check_name(role, name) for name in several)
+
+
+def check_name(role: str, name: object) -> str:
+    """Return the name of a column; refuse anything but text."""
+    if isinstance(name, str):
+        return name
+    raise TypeError(
+        f"{role} must name columns, as text, got {name!r:.40}; a column with the label 3 is '3'"
+    )

@@ -8,7 +8,8 @@ import numpy as np
 from normalhedge.boundary import extras, specs
 from normalhedge.mixtures.state import check_count, check_name, value_text
 from normalhedge.tables.frames._columns import Columns
-from normalhedge.tables.frames._frames import as_dates, is_number, is_text, time_kind
+from normalhedge.tables.frames._frames import is_number, is_text
+from normalhedge.tables.frames._times import as_dates, time_kind
 
 
 class RowContext(NamedTuple):

@@ -13,7 +13,8 @@ from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.state import SUM_TOLERANCE
 from normalhedge.tables.frames._columns import Columns, WholeTable
 from normalhedge.tables.frames._contexts import Calendar, RowContext, read_contexts
-from normalhedge.tables.frames._frames import encode, floats, sortable, time_kind, times, words
+from normalhedge.tables.frames._frames import encode, floats, words
+from normalhedge.tables.frames._times import sortable, time_kind, times
 
 
 @dataclass

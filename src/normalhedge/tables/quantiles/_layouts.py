@@ -10,13 +10,13 @@ Levels always come from the data: from a column, or from the names of columns. T
 columns says nothing about them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from normalhedge.boundary import extras, specs
+from normalhedge.boundary import extras, inputs, specs
 from normalhedge.boundary.terminal import counted
 from normalhedge.tables.frames import (
     MODELS,
@@ -78,11 +78,13 @@ def recognise(
 def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) -> None:
     if level is not None and quantiles is not None:
         raise ValueError("level is for long tables and quantiles for wide ones: give one of them")
-    if isinstance(quantiles, str):
+    if isinstance(quantiles, str) or not isinstance(quantiles, Iterable | None):
         raise TypeError(f"quantiles must be a list of columns, or a mapping, got {quantiles!r}")
     for name in (*(quantiles or ()), *([] if level is None else [level])):
         if name not in names:
             raise specs.nearest("column", str(name), names)
+    for name, number in quantiles.items() if isinstance(quantiles, Mapping) else ():
+        inputs.number(f"the level of column {name}", number, 0.0, 1.0)
 
 
 def _without_models(

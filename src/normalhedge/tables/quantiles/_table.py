@@ -12,7 +12,13 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import LARGEST, Floats
-from normalhedge.tables.frames import Columns, Panel, floats, refuse_other_than_numbers
+from normalhedge.tables.frames import (
+    Columns,
+    Panel,
+    floats,
+    free_name,
+    refuse_other_than_numbers,
+)
 
 BLEND = "blend"
 """The name of the blend among the models of a result."""
@@ -72,7 +78,7 @@ class QuantileTable:
             columns[name] = pa.array(values[:, self.levels.index(level)], from_pandas=True)
         table = result.select(range(kept))
         for name, column in (columns | {name: result[name] for name in weights}).items():
-            table = table.append_column(name, column)
+            table = table.append_column(free_name(name, table), column)
         return table
 
 
