@@ -254,4 +254,4 @@ def _write(
     if result.notes:
         echo("notes: " + "; ".join(result.notes), err=True)
     echo(summary)
-    shared.echo_written(out, report, None if state_file is None else state_file.path)
+    shared.echo_written(out, report, state=None if state_file is None else state_file.path)

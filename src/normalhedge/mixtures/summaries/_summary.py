@@ -39,8 +39,8 @@ class ExpertRow:
     """An expert at the end of the last round."""
 
     name: str
-    # its present weight, as if all experts were awake; the mean over the series if each has its own
-    # weights
+    # its present weight, as if all experts were awake that did not retire; the mean over the series
+    # if each has its own weights
     weight: float
     # loss, blend_loss: its mean loss, and the blend's over the same rows; NaN if it has no
     # settled row
@@ -54,6 +54,7 @@ class ExpertRow:
     # the round since which its weight has been at least the uniform weight; None if it is
     # smaller now
     since: int | None
+    retired: bool = False  # whether its forecasts are not used any more
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Summary:
     def table(self) -> Table:
         """Return the experts as a header and rows of text."""
         columns: dict[str, Callable[[ExpertRow], str]] = {
-            "expert": lambda row: row.name,
+            "expert": lambda row: row.name + " (retired)" * row.retired,
             "weight": lambda row: f"{row.weight:.3f}",
             "loss": lambda row: _number(row.loss),
             "blend, same rows": lambda row: _number(row.blend_loss),
