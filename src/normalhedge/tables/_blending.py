@@ -11,9 +11,12 @@ from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, shares
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.alerts import Alert
+from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
+from normalhedge.tables._explaining import explain_table, watch_table
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
@@ -69,6 +72,8 @@ class Blend:
         The levels and the layout of a table of quantile forecasts; None for other tables.
     labels
         The labels of classes, if they are text.
+    again
+        The arguments of `blend`, by which `explain` blends a wide table again; None for others.
     """
 
     frame: Any
@@ -83,6 +88,7 @@ class Blend:
     known_until: Mapping[str, LastKnown]
     quantiles: QuantileTable | None = None
     labels: Labels | None = None
+    again: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Return the rows, the target and the mixture in a line."""
@@ -132,10 +138,39 @@ class Blend:
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        summary = summarise(self.mixture, TablePart(self.sums, self.totals, rows))
+        part = TablePart(self.sums, self.totals, rows, self.alerts())
+        summary = summarise(self.mixture, part)
         if self.quantiles is None:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
+
+    def alerts(self) -> tuple[Alert, ...]:
+        """Return the experts that got worse, that stopped, or that repeat another one.
+
+        The last 5,000 rounds of the table are watched. The probability of a false alarm, that any
+        expert got worse, is at most 1 % in 1,000 rounds.
+        """
+        return watch_table(self.mixture, self.rounds)
+
+    def explain(self) -> Explanation:
+        """Return who has changed, and why: weights, the rounds that moved them, and absences.
+
+        A table with a column for each expert is blended again without each of them, if that takes
+        seconds; for others the cost of an absence is an estimate. The result says which.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> days = list(range(40))
+        >>> table = pa.table({"y": [0.1 * t for t in days], "a": [0.1 * t + 0.2 for t in days],
+        ...                   "b": [0.1 * t - 3.0 for t in days]})
+        >>> explained = blend(table, target="y", hedger="squint").explain()
+        >>> [(row.name, row.after > row.before) for row in explained.changes]
+        [('a', True), ('b', False)]
+        >>> explained.method
+        'blended again without it'
+        """
+        return explain_table(self, blend)
 
 
 @contextmanager
@@ -237,6 +272,12 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
+    again = None
+    if mixture is None and model is None and whole is None and not as_tuple(classes):
+        again = {
+            "frame": frame, "target": target, "by": by, "time": time, "lag": lag, "pooled": pooled,
+            "cutoff": cutoff, **options,
+        }  # fmt: skip
     experts = None if experts is None else as_tuple(experts)
     part = whole or WholeTable()
     spec = Columns(
@@ -298,6 +339,7 @@ def blend(
         last,
         quantile_table,
         labels,
+        again if quantile_table is None and labels is None and not columns.model else None,
     )
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.mixtures.alerts import Alert, watch_mixture
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
@@ -21,6 +22,7 @@ class TablePart(NamedTuple):
     sums: Floats
     totals: Floats
     rows: Settled  # the rows of the table
+    alerts: tuple[Alert, ...] = ()
 
 
 def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
@@ -57,6 +59,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
         bound=regret_bound(state),
         ranges=np.zeros(0) if automatic else state.ranges[:, 0].copy(),
         experts=experts,
+        alerts=watch_mixture(state) if table is None else table.alerts,
     )
 
 

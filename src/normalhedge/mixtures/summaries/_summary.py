@@ -11,6 +11,7 @@ from normalhedge.boundary import number_tables
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import shown
 from normalhedge.guarantees import Bound, at_most
+from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.summaries._comparison import BEST_CONVEX, Comparison
 
 SHOWN = 20
@@ -99,6 +100,8 @@ class Summary:
         The range of losses of each item: the difference of losses between the gains -1 and 1.
     experts
         The experts, sorted by weight.
+    alerts
+        Experts that got worse, that stopped, or that repeat another one.
     """
 
     settings: str
@@ -121,6 +124,7 @@ class Summary:
     bound: Bound
     ranges: Floats
     experts: list[ExpertRow]
+    alerts: tuple[Alert, ...]
 
     @property
     def convex(self) -> float:
@@ -247,6 +251,7 @@ class Summary:
         """Return the summary as text."""
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
+        lines += [f"  Alert: {alert.text}." for alert in self.alerts]
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
         sentences = (self.corrected, self.guarded, self.rearranged)
         lines += [f"  {sentence}" for sentence in sentences if sentence]
@@ -262,6 +267,7 @@ class Summary:
         facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
+        parts += [f"<p><b>Alert: {html.escape(alert.text)}.</b></p>" for alert in self.alerts]
         parts.append(f"<table>{facts}</table>")
         sentences = (self.corrected, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
