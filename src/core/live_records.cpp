@@ -2,6 +2,8 @@
 #include "live.hpp"
 #include "core_settings.hpp"
 
+#include <numeric>
+
 namespace normalhedge::python::live {
 
 namespace {
@@ -154,7 +156,8 @@ Reference entry_of(const Entry& entry, const std::vector<std::int32_t>* places) 
                                             static_cast<long long>(entry.rounds)));
 }
 
-// history() -> (record, outcomes, rounds) of each settled round, with the columns of the present experts.
+// history() -> (record, outcomes, rounds) of each settled round, with the columns of the present experts; None
+// where experts left, which counts as an entry.
 PyObject* get_history(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
         const Content& content = content_of(object);
@@ -168,6 +171,7 @@ PyObject* get_history(PyObject* object, void*) {
                     throw PythonError();
                 continue;
             }
+            if (PyList_Append(list.get(), Py_None) < 0) throw PythonError();
             if (!departed) {
                 places.resize(content.n());
                 for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int32_t>(i);
@@ -202,7 +206,7 @@ PyObject* forget_checkpoints(PyObject* object, PyObject*) {
 }
 
 // restore(states, retired, entries, checkpoints): all of a file or a pickle but fields and pending rounds.
-// `entries` are (record, outcomes, rounds); `checkpoints` are (mixture, entries since).
+// `entries` are (record, outcomes, rounds), or None where experts left; `checkpoints` are (mixture, entries since).
 PyObject* restore(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 4);
@@ -224,10 +228,18 @@ PyObject* restore(PyObject* object, PyObject* const* args, Py_ssize_t count) {
         History history;
         std::int64_t entries = 0;
         Reference list = Reference::checked(PySequence_Fast(args[2], "entries must be a list"));
+        auto everybody = std::make_shared<std::vector<std::int32_t>>(content.n());  // rounds have the columns of now
+        std::iota(everybody->begin(), everybody->end(), 0);
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-            PyObject** field = fields_of(PySequence_Fast_GET_ITEM(list.get(), i), 3);
             history.emplace_back();
             Entry& entry = history.back();
+            PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
+            if (item == Py_None) {
+                entry.stay = everybody;
+                entry.number = entries++;
+                continue;
+            }
+            PyObject** field = fields_of(item, 3);
             entry.round = round_of(content, field[0]);
             const auto known = From<Vector<const double>>::get(field[1]);
             if (known.n != entry.round->shape.count) raise(PyExc_ValueError, "the outcomes do not fit the round");

@@ -75,7 +75,7 @@ class Live:
     retired: frozenset[str]
     states: list[Any] | None
     ids: dict[str, int]
-    history: list[tuple[tuple[Any, ...], Floats, int]]
+    history: list[tuple[tuple[Any, ...], Floats, int] | None]
     checkpoints: list[tuple[Live, int]]
     version: int
     waiting: int
@@ -134,7 +134,7 @@ class Live:
         self,
         states: list[Any] | None,
         retired: Sequence[str],
-        entries: Sequence[tuple[tuple[Any, ...], Floats, int]],
+        entries: Sequence[tuple[tuple[Any, ...], Floats, int] | None],
         checkpoints: Sequence[tuple[Live, int]],
         /,
     ) -> None: ...

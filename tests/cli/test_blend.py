@@ -345,3 +345,42 @@ def test_contexts_of_a_table_in_two_parts(
         assert call(capsys, *words)[0] == 0
         blends.append(pd.read_csv(out)["blend"])
     np.testing.assert_array_equal(pd.concat(blends[1:]), blends[0])
+
+
+def test_alerts_and_an_explanation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng, names = np.random.default_rng(0), ["gam", "ar", "naive", "tbats"]
+    frame = pd.DataFrame({"ds": range(400), "y": rng.normal(size=400)})
+    for name in names:
+        frame[name] = frame.y + rng.normal(size=400)
+    frame.loc[250:, names[0]] += 8.0 * rng.normal(size=150)
+    frame["twin"] = frame[names[1]]
+    data, alerts = write(tmp_path / "data.csv", frame), tmp_path / "alerts.jsonl"
+    page, state = tmp_path / "page.html", tmp_path / "state.json"
+    words = [str(data), "--target", "y", "--alerts", str(alerts)]
+    code, out, _ = call(
+        capsys, "blend", *words, "--explain", "--report", str(page), "--state", str(state)
+    )
+    assert code == 0
+    told = [json.loads(line) for line in alerts.read_text().splitlines()]
+    assert [(one["kind"], one["expert"]) for one in told] == [
+        ("degraded", names[0]),
+        ("copy", "twin"),
+    ]
+    for one in told:
+        assert f"Alert: {one['text']}." in out
+        assert one["text"] in page.read_text()
+    assert "the rounds that moved the weights most" in out
+    assert "blended again without it" in out
+    assert "What each model is worth" in page.read_text()
+    size = state.stat().st_size
+    assert f"wrote {state} ({size / 1000:.0f} kB)" in out
+    frame = frame.drop(columns=["twin", names[0]])
+    write(tmp_path / "data.csv", frame)
+    assert call(capsys, "blend", *words)[0] == 0
+    assert alerts.read_text() == ""
+    code, _, errors = call(capsys, "blend", str(data), "--alerts", str(tmp_path / "alerts.csv"))
+    assert code == 2
+    assert ".jsonl" in errors
+    code, _, errors = call(capsys, "blend", "-", "--alerts", str(alerts))
+    assert code == 2
+    assert "--alerts" in errors

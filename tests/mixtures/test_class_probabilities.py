@@ -357,7 +357,7 @@ def test_a_file_of_before_goes_on_without(tmp_path: Path) -> None:
     [
         (lambda f: f.update(classes=["a", "a", "b"]), "classes must be different words"),
         (lambda f: f.update(classes=[1, 2, 3]), "classes must be"),
-        (lambda f: f["recalibrations"][0].pop(), "recalibrations must have shape"),
+        (lambda f: f.update(recalibrations=f["equation_rows"]), "recalibrations must have shape"),
         (lambda f: f.pop("recalibrations"), "'recalibrations' is missing"),
     ],
 )

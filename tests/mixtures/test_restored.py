@@ -16,13 +16,13 @@ from normalhedge.mixtures.files._schema import KINDS, VERSION, entries_of, write
 from normalhedge.mixtures.rules._automatic import Automatic, _engine_of, levels_of
 from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with
-from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2
+from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2, version_4
 from tests.rules import either
 
 
 def edit_file(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
-    found = json.loads(path.read_text())
-    del found["checksum"]
+    """Change a file as version 4 had it, with lists in place of text."""
+    found = version_4(json.loads(path.read_text()))
     edit(found)
     path.write_text(sealed(found))
 
@@ -82,30 +82,29 @@ def of_classes(start: int) -> pd.DataFrame:
     )
 
 
+def edit_block(path: Path, **changes: Any) -> None:
+    """Change the first block of pending rounds; arrays may be lists."""
+    found = json.loads(path.read_text())
+    del found["checksum"]
+    found["pending"][0] |= changes
+    path.write_text(sealed(found))
+
+
 @either
-@pytest.mark.parametrize(
-    ("changes", "word"),
-    [
-        ({"blend": {"outcomes": [1e9]}}, r"must be classes in 0\.\.1"),
-        ({"blend": {"outcomes": [-1.0]}}, r"must be classes in 0\.\.1"),
-        ({"forecasts": [[[1.0, 1.0]]], "values": [[1.0]]}, "does not fit the loss, with 1 classes"),
-    ],
-)
+@pytest.mark.parametrize("outcome", [1e9, -1.0])
 def test_a_file_with_outcomes_that_are_no_class(
-    tmp_path: Path, changes: dict[str, Any], word: str, hedger: str | None
+    tmp_path: Path, outcome: float, hedger: str | None
 ) -> None:
     path = tmp_path / "state.json"
     made = blend(of_classes(0), "y", classes=["p", "q"], loss="log", lag=1, hedger=hedger).mixture
     made.save(path)
-    if "values" in changes:
-        changes = changes | {"values": [[1.0] * made.live.value_count]}
-    saved = json.loads(path.read_text())
-    for key, value in changes.items():
-        place = saved["pending"][0]
-        place[key] = place[key] | value if isinstance(value, dict) else value
-    del saved["checksum"]
-    path.write_text(sealed(saved))
-    with pytest.raises(ValueError, match=word):
+    (due,) = json.loads(path.read_text())["pending"][0]["blend"]
+    edit_block(path, blend=[due | {"outcomes": [outcome]}])
+    with pytest.raises(ValueError, match=r"must be classes in 0\.\.1"):
+        Mixture.load(path)
+    values = [[[1.0] * made.live.value_count]]
+    edit_block(path, shape=[1, 1, 2], forecasts=[[[[1.0, 1.0]]]], values=values)
+    with pytest.raises(ValueError, match="does not fit the loss, with 1 classes"):
         Mixture.load(path)
 
 
@@ -114,11 +113,8 @@ def test_numbers_in_a_file_have_no_classes(tmp_path: Path, hedger: str | None) -
     mixture, path = Mixture(hedger), tmp_path / "state.json"
     mixture.predict({"a": 1.0, "b": 2.0})
     mixture.save(path)
-    saved = json.loads(path.read_text())
-    values = [[0.5, 0.5] * mixture.live.value_count]
-    saved["pending"][0] |= {"forecasts": [[[0.5, 0.5], [0.5, 0.5]]], "values": values}
-    del saved["checksum"]
-    path.write_text(sealed(saved))
+    values = [[[0.5, 0.5] * mixture.live.value_count]]
+    edit_block(path, shape=[1, 2, 2], forecasts=[[[[0.5, 0.5], [0.5, 0.5]]]], values=values)
     with pytest.raises(ValueError, match="does not fit the loss, with 2 classes"):
         Mixture.load(path)
 
@@ -134,8 +130,7 @@ def change_entries(path: Path, **changes: Any) -> None:
 def test_a_file_whose_ledger_is_not_of_its_hedger_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     busy_with(named("squint", alpha=0.1)).save(path)
-    written = json.loads(path.read_text())
-    del written["checksum"]
+    written = version_4(json.loads(path.read_text()))
     cases: list[tuple[dict[str, Any], str]] = [
         ({"commons": [[1.0]]}, "commons must have shape"),
         ({"ledgers": [written["ledgers"][0][:-1]]}, "ledgers must have shape"),
@@ -314,8 +309,7 @@ def test_components_of_another_version_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    found = json.loads(busy_file(path))
-    del found["checksum"]
+    found = version_4(json.loads(busy_file(path)))
     sums = found["sums"]
     path.write_text(sealed(found | {"sums": sums[:5]}))
     assert Mixture.load(path).live.expert_sums.tolist() == [*sums[:5], [0.0] * 4]

@@ -91,7 +91,8 @@ def test_a_checksum_that_is_missing_or_of_another_version(tmp_path: Path) -> Non
     assert found["sequence"] == 0
     assert next(iter(found)) == "checksum"
     assert "was changed after it was written" in refused(path, json.dumps(found | {"rounds": 7}))
-    assert "is not an entry of version 2" in refused(path, json.dumps(found | {"version": 2}))
+    old = version_2(found) | {"checksum": found["checksum"]}
+    assert "'checksum' is not an entry" in refused(path, json.dumps(old))
     del found["checksum"]
     assert "was changed after it was written" in refused(path, json.dumps(found))
     path.write_text(json.dumps(version_2(found)))
@@ -123,7 +124,7 @@ def test_nesting_inside_of_a_sound_file(tmp_path: Path) -> None:
         deep = [deep]
     found = of_a_table(path)
     found["pending"][0]["forecasts"] = deep
-    assert "forecasts must lie in" in refused(path, json.dumps(found))
+    assert "forecasts must" in refused(path, json.dumps(found))
 
 
 @either

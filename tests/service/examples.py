@@ -15,7 +15,7 @@ from tests.service.running import Asked
 ONE = "/v1/mixtures/load"
 
 
-OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 100, "max_names": 10_000}
+OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}
 """The arguments that the service gives to a mixture by default."""
 
 

@@ -1,5 +1,10 @@
 """Numbers for Prometheus."""
 
+import time
+from typing import Any
+
+import numpy as np
+
 from tests.service.examples import ask
 from tests.service.running import Asked
 
@@ -27,3 +32,29 @@ def test_metrics(client: Asked) -> None:
     ):
         assert line in text.splitlines(), line
     assert 'normalhedge_mixture_loss_ratio{mixture="load"}' in text
+
+
+def test_alerts_of_a_model_that_stops_and_of_a_copy(client: Asked) -> None:
+    client.send_json("/v1/mixtures", {"name": "load", "hedger": "squint"})
+    rng, lines = np.random.default_rng(0), list[dict[str, Any]]()
+    for t in range(90):
+        said = {name: float(rng.normal()) for name in "abc"}
+        said["twin"] = said["b"]
+        if t >= 80:
+            del said["a"]
+        lines += [{"forecasts": said}, {"ticket": t, "outcome": 0.0}]
+    client.send_json("/v1/mixtures/load/rounds", {"rounds": lines})
+    wanted = 'normalhedge_mixture_alerts{kind="stopped",mixture="load"} 1.0'
+    for _ in range(100):  # they are looked for once in a second
+        metrics = client.get("/metrics").text.splitlines()
+        if wanted in metrics:
+            break
+        time.sleep(0.1)
+    assert wanted in metrics
+    assert 'normalhedge_mixture_alerts{kind="copy",mixture="load"} 1.0' in metrics
+    assert 'normalhedge_mixture_alerts{kind="degraded",mixture="load"} 0.0' in metrics
+    alerts = client.get("/v1/mixtures/load").json()["alerts"]
+    assert [(one["kind"], one["expert"]) for one in alerts] == [("stopped", "a"), ("copy", "twin")]
+    summary = client.get("/v1/mixtures/load/summary").json()
+    assert summary["alerts"] == alerts
+    assert f"Alert: {alerts[0]['text']}." in summary["text"]

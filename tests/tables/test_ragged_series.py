@@ -10,8 +10,8 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.live.sealed_file import sealed
-from normalhedge.mixtures.files._schema import entries_of
 from normalhedge.mixtures.rules._automatic import part_of
+from tests.mixtures.saved_examples import version_4
 
 SERIES, WEEKS, MODELS = 60, 100, 6
 
@@ -123,11 +123,9 @@ def test_an_older_file_goes_on_with_the_mean_size_of_its_rounds(tmp_path: Path) 
     options = {"target": "y", "by": "series", "time": "time"}
     mixture = blend(frame, hedger="auto:inside=true", **options).mixture  # type: ignore[arg-type]
     mixture.save(path)
-    found = {k: v for k, v in json.loads(path.read_text()).items() if k in entries_of(4)}
-    size = part_of(mixture.live, "usual_rows").shape[1]
-    found["commons"] = [totals[:-size] for totals in found["commons"]]
+    found = version_4(json.loads(path.read_text()))
     del found["recipe"]["hedger"]["inside"]
-    path.write_text(sealed(found | {"version": 4}))
+    path.write_text(sealed(found))
     squares, rows, rounds = part_of(Mixture.load(path).live, "usual_rows")[0]
     assert (rounds, rows / rounds, squares / rows) == (20.0, 4.0, 4.0)
     np.testing.assert_array_equal(Mixture.load(path).weights, mixture.weights)

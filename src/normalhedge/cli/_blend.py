@@ -1,14 +1,16 @@
 """``normalhedge blend``: blend the forecasts of a file or of a stream."""
 
+import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from normalhedge.boundary import number_tables, table_files
+from normalhedge.boundary import number_tables, table_files, whole_files
 from normalhedge.cli import _options as cli_options, _shared as shared
 from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._streaming import run_stream
@@ -25,7 +27,8 @@ from normalhedge.tables import Blend, blend, timeline
 
 FILE_ONLY = (
     *(name for name in cli_options.PANEL if name != "classes"),
-    "experts", "context", "weights", "encoding", "future", "out", "report", "safe_csv",
+    "experts", "context", "weights", "encoding", "future", "out", "report", "alerts", "explain",
+    "safe_csv",
 )  # fmt: skip
 """Options for files only."""
 
@@ -67,6 +70,16 @@ STREAM_ONLY = ("sync", "max_line")
 )
 @shared.path_option("--out", shared.TABLE, "Write the blend to this file.")
 @shared.path_option("--report", "FILE.html", "Write a page with plots to this file.")
+@shared.path_option(
+    "--alerts",
+    "FILE.jsonl",
+    "Write experts that got worse, stopped, or repeat another to this file, one to a line.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print which experts gained weight, in which rounds, and what each is worth.",
+)
 @shared.safe_csv_option
 @cli_options.stream_options
 def command(data: str, state: Path | None, **parameters: Any) -> None:
@@ -109,7 +122,11 @@ def _blend_file(
     parameters: dict[str, Any],
 ) -> None:
     """Blend a table; write the files that were asked for, and print the summary."""
-    outputs = [(parameters["out"], shared.TABLES), (parameters["report"], (".html",))]
+    outputs = [
+        (parameters["out"], shared.TABLES),
+        (parameters["report"], (".html",)),
+        (parameters["alerts"], (".jsonl", ".json")),
+    ]
     shared.check_outputs(data, outputs)
     if parameters["future"] is not None:
         shared.check_outputs(parameters["future"], outputs)
@@ -252,8 +269,9 @@ def _write(
     parameters: dict[str, Any],
 ) -> None:
     """Write the files that were asked for, and print the summary."""
-    out, report = parameters["out"], parameters["report"]
+    out, report, alerts = (parameters[name] for name in ("out", "report", "alerts"))
     summary = result.summary()
+    explanation = None if report is None and not parameters["explain"] else result.explain()
     if out is not None:
         number_tables.write_arrow(out, frame, safe=parameters["safe_csv"])
     if report is not None:
@@ -264,11 +282,17 @@ def _write(
             review(result),
             title=f"{data.name}, blended",
             notes=result.notes,
+            explanation=explanation,
             **shared.provenance(),
         )
+    if alerts is not None:
+        text = "".join(f"{json.dumps(alert.to_plain())}\n" for alert in summary.alerts)
+        whole_files.write_whole(alerts, lambda part: part.write_text(text, "utf-8"))
     if state_file is not None:
         state_file.finish(result.mixture)
     if result.notes:
         echo("notes: " + "; ".join(result.notes), err=True)
     echo(summary)
-    shared.echo_written(out, report, None if state_file is None else state_file.path)
+    if explanation is not None and parameters["explain"]:
+        echo(f"\n{replace(explanation, alerts=())}")  # the summary has them
+    shared.echo_written(out, report, alerts, state=None if state_file is None else state_file.path)

@@ -213,7 +213,7 @@ def _infer_file(
         state_file.finish(inferred.live)
     shared.echo_written(parameters["out"], parameters["forecast_out"], parameters["report"])
     if state_file is not None:
-        shared.echo_written(state_file.path)
+        shared.echo_written(state=state_file.path)
 
 
 def _columns(names: list[str], wanted_names: tuple[str, ...], data: Path) -> list[str]:

@@ -100,11 +100,17 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     echo("\n".join(number_tables.as_text(header, rows)))
 
 
-def echo_written(*paths: Path | None) -> None:
-    """Print the names of the files that were written."""
+def echo_written(*paths: Path | None, state: Path | None = None) -> None:
+    """Print the names of the files that were written, and the size of a state."""
     for path in paths:
         if path is not None:
             echo(f"wrote {path}")
+    if state is not None:
+        echo(f"wrote {state} ({_size_text(state.stat().st_size)})")
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 999_500 else f"{size / 1e3:.0f} kB"
 
 
 def provenance() -> dict[str, Any]:

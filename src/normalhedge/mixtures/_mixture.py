@@ -397,8 +397,7 @@ class Mixture(MixtureViews):
         the mixture is the same, to the bit, as if the right outcome had been given at once; its
         sums count meanwhile predictions as if they had been made with the right outcome. This is
         possible for the last rounds, at least half of ``history`` of them, unless experts or a
-        table arrived in another way than by `predict`, or experts left, since. It is not possible
-        for rounds before the mixture was loaded from a file.
+        table arrived in another way than by `predict`, or experts left, since.
 
         Parameters
         ----------
@@ -442,14 +441,26 @@ class Mixture(MixtureViews):
         outcome = number_outcome(self._live.classes, outcome)
         return read_outcome(outcome, waiting.keys, rows, classes, loss)
 
-    def save(self, path: str | Path) -> None:
-        """Write the mixture, except its `history`, to a JSON file, all or nothing."""
+    def save(self, path: str | Path, *, history: bool = True) -> int:
+        """Write the mixture to a JSON file, all or nothing; return the number of bytes.
+
+        Parameters
+        ----------
+        path
+            The file; a former one is replaced.
+        history
+            Whether the file holds the `history`, too, so that the loaded mixture has the same
+            summary and can `correct` the same rounds. It takes some 8 bytes for each forecast and
+            each component of a settled round, and twice the size of the rest for two checkpoints.
+        """
         with self._live.turn, INSIDE:
-            files.save(self, Path(path))
+            return files.save(self, Path(path), history=history)
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
-        """Return the mixture of a file, exact to the bit.
+        """Return the mixture of a file: it answers everything as the saved one did, to the bit.
+
+        A file of a version before 0.3 holds no `history`.
 
         Parameters
         ----------

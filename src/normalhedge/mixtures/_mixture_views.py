@@ -10,6 +10,8 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import Bound
 from normalhedge.hedgers import State
+from normalhedge.mixtures.alerts import Alert, watch_mixture
+from normalhedge.mixtures.explanations import Explanation, explain_mixture
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import INSIDE, MixtureSettings, MixtureState
 from normalhedge.mixtures.summaries import Summary, mixture_panels, regret_bound, summarise
@@ -117,6 +119,36 @@ class MixtureViews(MixtureState):
         """Return a summary of the mixture, which prints as tables, also in a notebook."""
         with self._live.turn, INSIDE:
             return summarise(self)
+
+    def alerts(self) -> tuple[Alert, ...]:
+        """Return the experts that got worse, that stopped, or that repeat another one.
+
+        They are found in the `history`, so that a round costs nothing. The probability of a false
+        alarm, that any expert got worse, is at most 1 % in 1,000 rounds: see the guide on watching
+        a blend.
+        """
+        with self._live.turn, INSIDE:
+            return watch_mixture(self)
+
+    def explain(self) -> Explanation:
+        """Return who has changed, and why: weights, the rounds that moved them, and absences.
+
+        The rounds since the earlier checkpoint, about the last half of the `history` or more, are
+        played again on a copy. What the blend would have lost without an expert is an estimate: its
+        weight is shared out among the others.
+
+        Examples
+        --------
+        >>> from normalhedge import Mixture
+        >>> mixture = Mixture("squint")
+        >>> for t in range(60):
+        ...     made = mixture.predict({"gam": t + 0.1, "ar": t - 2.0 if t < 30 else t + 9.0})
+        ...     mixture.update(made.ticket, float(t))
+        >>> mixture.explain().changes[0].name
+        'gam'
+        """
+        with self._live.turn, INSIDE:
+            return explain_mixture(self)
 
     def plot(self, library: str | None = None) -> Any:
         """Return a figure of the outcomes and blends of the `history`, and of the weights now.

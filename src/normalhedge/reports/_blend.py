@@ -7,6 +7,7 @@ import numpy as np
 
 from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Summary
+from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.summaries import OFTEN
 from normalhedge.reports._blend_figures import (
     awake_plot,
@@ -17,7 +18,7 @@ from normalhedge.reports._blend_figures import (
     track_plot,
     weights_plot,
 )
-from normalhedge.reports._page import Fold, Section, write_page
+from normalhedge.reports._page import Fold, Section, sentence, write_page
 from normalhedge.reports._research import research_sections
 from normalhedge.reports._verdict import FEW, IN_WORDS, title_of, verdict
 from normalhedge.reports._wording import excess, moment, number, percent
@@ -47,6 +48,7 @@ def write_blend(
     notes: Sequence[str],
     command: str,
     settings: Mapping[str, object],
+    explanation: Explanation | None = None,
 ) -> None:
     """Write the page of a blend: the verdict, forecasts, errors, weights; then losses and regrets.
 
@@ -64,6 +66,8 @@ def write_blend(
         The command that writes the page again.
     settings
         Names and values for the footer, such as versions.
+    explanation
+        Who has changed, and why, for a section of its own.
     """
     result, partial = verdict(review), summary.partial
     listed = "; ".join(notes)
@@ -74,7 +78,11 @@ def write_blend(
         subtitle=summary.settings,
         verdict=result.sentence,
         small=" ".join(filter(None, [result.small, guessed])),
-        warnings=[*result.warnings, *([f"{partial[0].upper()}{partial[1:]}."] if partial else [])],
+        warnings=[
+            *result.warnings,
+            *([f"{partial[0].upper()}{partial[1:]}."] if partial else []),
+            *(f"{alert.text}." for alert in summary.alerts),
+        ],
         claims=[],
         sections=[
             *_forecasts(review),
@@ -83,6 +91,7 @@ def write_blend(
             *_series(review),
             *_intervals(review),
             *(_over_time(summary, timeline, review) if len(timeline.when) > 1 else []),
+            *([] if explanation is None else _explained(explanation)),
             *research_sections(summary, timeline),
         ],
         command=command,
@@ -246,6 +255,16 @@ def _intervals(review: Review) -> list[Section]:
         Section("coverage", title, text, coverage_plot(coverage), head, rows),
         Section("reliability", "Are the quantiles right?", words, plot),
     ]
+
+
+def _explained(explanation: Explanation) -> list[Section]:
+    """Return the sections on weights that changed, the rounds that moved them, and absences."""
+    sections = []
+    titles = ("Who gained and lost weight", "What moved the weights", "What each model is worth")
+    for (text, (head, rows)), title in zip(explanation.tables(), titles, strict=False):
+        name = title.lower().replace(" ", "-")
+        sections.append(Section(name, title, sentence(text), head=head, rows=rows))
+    return sections
 
 
 def _judge(gap: float, rows: int) -> str:

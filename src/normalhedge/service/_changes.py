@@ -10,7 +10,7 @@ import msgspec
 from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import read_snapshot_text
-from normalhedge.mixtures.state import SINGLE, MixtureState
+from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
 from normalhedge.service._compaction import DAY, compact
@@ -21,10 +21,6 @@ from normalhedge.service._limits import Limits, check_name, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
 from normalhedge.service._registry import Registry, Requests
-
-HISTORY = 100
-"""The settled rounds that a mixture keeps by default: fewer than `Mixture` alone, as a server has
-many mixtures; each of these rounds takes 1 kB with 20 experts."""
 
 T = TypeVar("T")
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from statistics import median
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from normalhedge.mixtures import Mixture
@@ -15,6 +16,9 @@ DELAYS = 100  # the number of delays of outcomes that are remembered
 
 LATE = 2.0
 """An outcome is overdue when it takes this many times as long as the median of the last ones."""
+
+WATCH, SPARE = 1.0, 50.0
+"""Alerts are looked for at most once in WATCH seconds, and in SPARE times as long as that took."""
 
 ENOUGH = 5  # the number of delays from which on outcomes can be overdue
 
@@ -61,6 +65,9 @@ class LiveMixture:
         self.made: dict[int, float] = {}
         self.sequence = self.snapshot = self.since = 0
         self.summary: tuple[int, str] | None = None
+        self._watched: tuple[int, float] = (-1, 0.0)  # the last look: the event, and its end
+        self._rest = 0.0
+        self._alerts: list[dict[str, Any]] = []
 
     def drop(self) -> None:
         """Forget a mixture that was deleted: requests that wait for it are refused."""
@@ -113,6 +120,17 @@ class LiveMixture:
         oldest = now - LATE * max(median(self.delays), 1.0)
         return sum(time < oldest for time in self.made.values())
 
+    def alerts(self, now: float) -> list[dict[str, Any]]:
+        """Return the alerts of the loaded mixture, as they were some seconds ago at most."""
+        sequence, before = self._watched
+        stale = sequence != self.sequence and not 0.0 <= now - before < self._rest
+        if self.mixture is not None and stale and not self.turn.locked():
+            start = perf_counter()
+            self._alerts = [alert.to_plain() for alert in self.mixture.alerts()]
+            self._rest = max(WATCH, SPARE * (perf_counter() - start))
+            self._watched = self.sequence, now
+        return self._alerts
+
     def health(self, now: float) -> dict[str, Any]:
         """Return the numbers of a list of mixtures; None where the mixture is not loaded."""
         row, mixture = self.row, self.mixture
@@ -141,6 +159,7 @@ class LiveMixture:
             "worse_than_plain_mean": bool(settled and blend > uniform),
             "coverage": coverage_rows(mixture.covered()),
             "loss_name": str(mixture.settings.loss),
+            "alerts": self.alerts(now),
         }
 
 

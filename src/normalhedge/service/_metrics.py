@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
+from normalhedge.mixtures.alerts import KINDS
 from normalhedge.service._registry import Registry
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
@@ -23,6 +24,7 @@ OF_MIXTURES = (
     (GaugeMetricFamily, "last_forecast", "When the last round was predicted."),
     (GaugeMetricFamily, "last_outcome", "When the last outcome came."),
     (GaugeMetricFamily, "loss_ratio", "Loss of the blend, divided by the loss of the plain mean."),
+    (GaugeMetricFamily, "alerts", "Experts that got worse, stopped, or repeat another.", "kind"),
     (GaugeMetricFamily, "coverage", "Share of outcomes that intervals cover.", "level"),
     (CounterMetricFamily, "requests", "Requests that succeeded."),
     (CounterMetricFamily, "request_seconds", "Seconds that they took."),
@@ -104,7 +106,16 @@ class Metrics:
             for row in numbers.pop("coverage", ()):
                 if row["covered"] is not None:
                     families["coverage"].add_metric([name, f"{row['level']:g}"], row["covered"])
+            _add_alerts(families["alerts"], name, numbers.pop("alerts", None))
             for key, family in families.items():
                 if numbers.get(key) is not None:
                     family.add_metric([name], numbers[key])
         yield from families.values()
+
+
+def _add_alerts(family: Any, name: str, alerts: list[dict[str, Any]] | None) -> None:
+    """Add the numbers of alerts of a loaded mixture, by kind."""
+    if alerts is not None:
+        kinds = [alert["kind"] for alert in alerts]
+        for kind in KINDS:
+            family.add_metric([name, kind], kinds.count(kind))

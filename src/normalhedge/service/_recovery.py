@@ -40,7 +40,8 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     """Return the present state of a mixture.
 
     It begins with the newest snapshot that is old enough for the later events to fill the history
-    of the mixture, on which `Mixture.summary` and `Mixture.correct` depend.
+    of the mixture, on which `Mixture.summary` and `Mixture.correct` depend: snapshots of versions
+    before 0.3 do not hold it.
     """
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
@@ -96,8 +97,8 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
 def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
     """Return a mixture after an event: itself, or the one of a snapshot.
 
-    A correction needs earlier rounds, which a snapshot does not hold; so there is a snapshot after
-    each correction, which stands for the events that cannot be repeated.
+    A correction needs earlier rounds, which a snapshot of a version before 0.3 does not hold; so
+    there is a snapshot after each correction, which stands for the events that cannot be repeated.
     """
     operations = operations_of(event)
     try:

@@ -236,7 +236,7 @@ SAME = (
 )
 """The fields of a summary that the service tells under the same name."""
 
-OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "since")
+OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "since", "retired")
 """The fields of an expert that a summary tells."""
 
 
@@ -258,6 +258,7 @@ def summary_form(summary: Summary) -> dict[str, Any]:
             )
             if note
         ],
+        "alerts": [alert.to_plain() for alert in summary.alerts],
         "coverage": coverage_rows(summary.covered),
         "bound": summary.bound.regret if summary.bound else None,
         "bound_unit": summary.bound.unit,

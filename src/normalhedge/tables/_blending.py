@@ -15,11 +15,14 @@ from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
 from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.alerts import Alert
+from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
 from normalhedge.tables._classes import check_classes, find_classes, with_loss
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._contexts import settle_contexts, usual_contexts
+from normalhedge.tables._explaining import explain_table, watch_table
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
@@ -92,6 +95,8 @@ class Blend:
         The levels and the layout of a table of quantile forecasts; None for other tables.
     labels
         The labels of classes, if they are text.
+    again
+        The arguments of `blend`, by which `explain` blends a wide table again; None for others.
     """
 
     frame: Any
@@ -106,6 +111,7 @@ class Blend:
     known_until: Mapping[str, LastKnown]
     quantiles: QuantileTable | None = None
     labels: Labels | None = None
+    again: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Return the rows, the target and the mixture in a line."""
@@ -155,7 +161,8 @@ class Blend:
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        summary = summarise(self.mixture, TablePart(self.sums, self.totals, rows))
+        part = TablePart(self.sums, self.totals, rows, self.alerts())
+        summary = summarise(self.mixture, part)
         if self.quantiles is None:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
@@ -193,6 +200,34 @@ class Blend:
         rows = zip(*(map(_cell, column.to_pylist()) for column in last.columns), strict=True)
         count = f"<p>the last {last.num_rows} of {counted(table.num_rows, 'row')}</p>"
         return self.summary()._repr_html_() + count + html_table(table.column_names, list(rows))
+
+    def alerts(self) -> tuple[Alert, ...]:
+        """Return the experts that got worse, that stopped, or that repeat another one.
+
+        The last 5,000 rounds of the table are watched. The probability of a false alarm, that any
+        expert got worse, is at most 1 % in 1,000 rounds.
+        """
+        return watch_table(self.mixture, self.rounds)
+
+    def explain(self) -> Explanation:
+        """Return who has changed, and why: weights, the rounds that moved them, and absences.
+
+        A table with a column for each expert is blended again without each of them, if that takes
+        seconds; for others the cost of an absence is an estimate. The result says which.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> days = list(range(40))
+        >>> table = pa.table({"y": [0.1 * t for t in days], "a": [0.1 * t + 0.2 for t in days],
+        ...                   "b": [0.1 * t - 3.0 for t in days]})
+        >>> explained = blend(table, target="y", hedger="squint").explain()
+        >>> [(row.name, row.after > row.before) for row in explained.changes]
+        [('a', True), ('b', False)]
+        >>> explained.method
+        'blended again without it'
+        """
+        return explain_table(self, blend)
 
 
 def _cell(value: Any) -> str:
@@ -320,11 +355,15 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
+    again = {
+        "frame": frame, "target": target, "by": by, "time": time, "lag": lag, "pooled": pooled,
+        "cutoff": cutoff, "context": context, "dayfirst": dayfirst, **options,
+    }  # fmt: skip
     spec = _columns(
         target=target, time=time, cutoff=cutoff, model=model, forecast=forecast,
         experts=experts, by=by, classes=classes, context=context,
+        whole=whole or WholeTable(), dayfirst=dayfirst,
     )  # fmt: skip
-    spec.whole, spec.dayfirst = whole or WholeTable(), dayfirst
     if level is not None:
         check_name("level", level)
     table, back = to_arrow(frame)
@@ -368,7 +407,7 @@ def blend(
         store_pending(session, rounds, None if intervals is None else intervals.tokens)
         remember(session, record)
     pooling = describe_pooling(mixture, columns, series, lag, pooled=pooled, together=together)
-    repeated = ["the rows of the last table are here again: they were not learned twice"] * same
+    special = columns.model is not None or columns.of_classes
     layout = quantile_table or columns
     result = result_table(index, rounds, sums, mixture.names, layout, intervals)
     if labels is not None:
@@ -380,7 +419,7 @@ def blend(
         [
             *columns.notes,
             *pooling,
-            *repeated,
+            *["the rows of the last table are here again: they were not learned twice"] * same,
             *rounds.notes,
             *ahead,
             *infinite_forecasts(sums.totals),
@@ -394,6 +433,7 @@ def blend(
         last,
         quantile_table,
         labels,
+        None if continued or whole or quantile_table or labels or special else again,
     )
 
 
@@ -412,7 +452,7 @@ def _check_pending(mixture: Mixture, panel: Panel) -> None:
         raise ValueError("the number of classes must be the same as in the earlier table")
 
 
-def _columns(**roles: Any) -> Columns:
+def _columns(*, whole: WholeTable, dayfirst: bool | None, **roles: Any) -> Columns:
     """Return the roles of columns that were given."""
     by, classes = (check_names(role, roles.pop(role)) for role in ("by", "classes"))
     experts, context = roles.pop("experts"), roles.pop("context")
@@ -421,7 +461,10 @@ def _columns(**roles: Any) -> Columns:
             check_name(role, name)
     named = None if experts is None else check_names("experts", experts)
     contexts = None if context is None else tuple(dict.fromkeys(check_names("context", context)))
-    return Columns(**roles, by=by, classes=classes, experts=named, context=contexts)
+    return Columns(
+        **roles, by=by, classes=classes, experts=named, context=contexts, whole=whole,
+        dayfirst=dayfirst,
+    )  # fmt: skip
 
 
 def _doubts(panel: Panel, columns: Columns, *, numbers: bool, guessed: bool) -> list[str]:

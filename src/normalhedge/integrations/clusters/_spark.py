@@ -84,7 +84,8 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
             for time, name, outcome, *forecasts in part[columns].itertuples(index=False, name=None)
         ]
         replies = answers(mixture, self.experts, stream_rows)
-        self.state.update((snapshot_text(Snapshot(mixture)).encode("ascii"),))
+        text = snapshot_text(Snapshot(mixture), history=False)  # nobody corrects a stream
+        self.state.update((text.encode("ascii"),))
         yield self._table(key, replies)
 
     def _table(self, key: Any, replies: Sequence[StreamAnswer]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.files._arrays import read_array
 
 MOST = (1 << 53) - 1
 """The largest whole number that is accepted: a float holds every whole number up to it."""
@@ -20,22 +21,41 @@ def check_floats(
     missing: bool = False,
     integral: bool = False,
 ) -> Floats:
-    """Return nested lists of numbers as an array."""
+    """Return an array from its text, or from nested lists as in files before version 6.
+
+    Lists have null in place of NaN and infinities, which text can hold.
+    """
+    array: np.ndarray | None
+    if isinstance(values, str):
+        array = read_array(name, values, shape, whole=integral)
+    elif isinstance(values, np.ndarray):
+        array = values
+    else:
+        array = _read_lists(name, values, shape, missing=missing, integral=integral)
+    if array is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}")
+    if (
+        array is None
+        or not (((array >= low) & (array <= high)) | (np.isnan(array) & missing)).all()
+    ):
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]")
+    return array
+
+
+def _read_lists(
+    name: str, values: Any, shape: tuple[int, ...], *, missing: bool, integral: bool
+) -> np.ndarray | None:
+    """Return nested lists of numbers as an array; None if they hold anything else."""
     flat = [values]
     for length in shape:
         if not all(type(part) is list and len(part) == length for part in flat):
             raise ValueError(f"{name} must have shape {shape}")
         flat = [value for part in flat for value in part]
     accepted = {int} | ({float} if not integral else set()) | ({type(None)} if missing else set())
-    array = np.array(flat, dtype=np.float64) if set(map(type, flat)) <= accepted else None
-    if (
-        array is None
-        or not (
-            (np.isfinite(array) & (array >= low) & (array <= high)) | (np.isnan(array) & missing)
-        ).all()
-    ):
-        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]")
-    return array.reshape(shape)
+    if not set(map(type, flat)) <= accepted:
+        return None
+    array = np.array(flat, dtype=np.float64)
+    return None if np.isinf(array).any() else array.reshape(shape)
 
 
 def check_list(name: str, value: Any, length: int | None = None) -> list[Any]:

@@ -32,23 +32,26 @@ class Snapshot(NamedTuple):
     journal: str = ""  # the name of its journal; empty if it has none
 
 
-def save(state: MixtureState, path: Path) -> None:
-    """Write a mixture; if anything goes wrong, a previous file stays as it was."""
+def save(state: MixtureState, path: Path, *, history: bool = True) -> int:
+    """Write a mixture, and return the number of bytes.
+
+    If anything goes wrong, a previous file stays as it was.
+    """
     refuse_beside(path, "blend")
-    write_snapshot(Snapshot(state), path)
+    return write_snapshot(Snapshot(state), path, history=history)
 
 
-def write_snapshot(snapshot: Snapshot, path: Path) -> int:
+def write_snapshot(snapshot: Snapshot, path: Path, *, history: bool = True) -> int:
     """Write a mixture with its place in its journal; return the number of bytes."""
-    text = snapshot_text(snapshot)
+    text = snapshot_text(snapshot, history=history)
     whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
 
 
-def snapshot_text(snapshot: Snapshot) -> str:
-    """Return the text of a file with this content, in ASCII."""
+def snapshot_text(snapshot: Snapshot, *, history: bool = True) -> str:
+    """Return the text of a file with this content, in ASCII; with or without the history."""
     place = {"sequence": snapshot.sequence, "journal": snapshot.journal}
-    return sealed_file.sealed(place | write_mixture(snapshot.state))
+    return sealed_file.sealed(place | write_mixture(snapshot.state, history=history))
 
 
 def load(

@@ -4,7 +4,8 @@ Version 1 had regrets in place of ledgers, as all hedgers then used discounted r
 had no checksum, version 3 no regrets in units of the loss and no delays. Before version 6 the
 default had no corrections, except in version 5, of which there was no release, no recalibrations of
 class probabilities and other ways of combining quantiles: files go on so. It had no usual number of
-rows of a round either, which is then the mean of the past rounds.
+rows of a round either, which is then the mean of the past rounds; arrays were lists of numbers, and
+files did not hold the history.
 All versions are read: an entry that a version does not have keeps its value in a new mixture,
 unless it can be computed.
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures.files._arrays import write_array
 from normalhedge.mixtures.files._entries import (
     MOST,
     check_floats,
@@ -23,7 +25,14 @@ from normalhedge.mixtures.files._entries import (
     check_whole,
     check_words,
 )
-from normalhedge.mixtures.files._rounds import interval_options, read_rounds, write_rounds
+from normalhedge.mixtures.files._history import read_history, write_history
+from normalhedge.mixtures.files._intervals import (
+    interval_options,
+    read_intervals,
+    write_intervals,
+)
+from normalhedge.mixtures.files._rounds import read_pending, write_pending
+from normalhedge.mixtures.files._tables import read_facts, write_deferred, write_facts
 from normalhedge.mixtures.losses import Loss, LossFunction, loss_of, restored_loss
 from normalhedge.mixtures.rules import Automatic, Prior, levels_of, part_of
 from normalhedge.mixtures.state import (
@@ -34,6 +43,7 @@ from normalhedge.mixtures.state import (
     STEPS,
     MixtureSettings,
     MixtureState,
+    TableFacts,
     check_cells,
     item_indices,
     takes_contexts,
@@ -85,6 +95,7 @@ SCHEMA = (
     Entry("joined_late", since=2, check=check_truth),
     Entry("left", since=4, check=check_whole),
     Entry("seeded", since=4, check=check_truth),
+    Entry("warned", since=6, check=check_truth),
     Entry("weights", field="weights", low=0.0, high=1.0),
     Entry("regrets", until=1, field="ledgers", low=-1e100, high=1e100),
     Entry("ledgers", since=2, field="ledgers", low=-1e100, high=1e100),
@@ -110,6 +121,7 @@ SCHEMA = (
     Entry("intervals", since=SEALED, optional=True),
     Entry("ids"),
     Entry("last_table", since=SEALED, optional=True),
+    Entry("settled", since=6),
 )
 """All entries. The number of operations that a file holds and the name of its journal stand before
 them: see `normalhedge.mixtures.files`."""
@@ -120,9 +132,10 @@ def entries_of(version: int) -> dict[str, Entry]:
     return {entry.name: entry for entry in SCHEMA if entry.since <= version <= entry.until}
 
 
-def write_mixture(state: MixtureState) -> dict[str, Any]:
+def write_mixture(state: MixtureState, *, history: bool = True) -> dict[str, Any]:
     """Return the entries of a file of the present version."""
-    live, entries = state.live, entries_of(VERSION).values()
+    live, facts = state.live, TableFacts.of(state.live)
+    deferred = {ticket: write_deferred(due) for ticket, due in facts.deferred.items()}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -132,10 +145,22 @@ def write_mixture(state: MixtureState) -> dict[str, Any]:
         "items": live.items,
         "cells": live.cells,
         "classes": live.classes,
-        **{entry.name: getattr(live, entry.name) for entry in entries if entry.check},
-        **{entry.name: getattr(live, entry.field).tolist() for entry in entries if entry.field},
+        **_write_numbers(state),
         "retired": sorted(live.retired),
-        **write_rounds(state, write_mixture),
+        **write_facts(facts, write_mixture),
+        **write_pending(state, deferred),
+        # not `history`, which is the limit
+        "settled": write_history(state, _write_numbers, whole=history),
+    }
+
+
+def _write_numbers(state: MixtureState) -> dict[str, Any]:
+    """Return the counters, the arrays and the intervals."""
+    live, entries = state.live, entries_of(VERSION).values()
+    return {
+        **{entry.name: getattr(live, entry.name) for entry in entries if entry.check},
+        **{entry.name: write_array(getattr(live, entry.field)) for entry in entries if entry.field},
+        "intervals": write_intervals(state),
     }
 
 
@@ -159,23 +184,40 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
         raise ValueError(
             "names, items, cells and classes must be different words, in their first order"
         )
-    for name, entry in entries.items():
-        if entry.check is not None:
-            setattr(live, name, entry.check(name, content[name]))
     retired = check_words("retired", content.get("retired", []))
     if not set(retired) <= set(state.names):
         raise ValueError("retired experts must be among the names")
     live.restore(None, retired, [], [])
-    arrays = {e.field: _read_array(state, e, content) for e in entries.values() if e.field}
-    _assign(state, arrays, content["version"])
+
+    def read_numbers(of: MixtureState, numbers: Mapping[str, Any]) -> None:
+        _read_numbers(of, numbers, content["version"])
 
     def read_before(before: Mapping[str, Any]) -> MixtureState:
         if before["recipe"] != content["recipe"] or before.get("last_table") is not None:
             raise ValueError("the mixture before the last table does not fit")
         return read_mixture(before, loss)
 
-    read_rounds(state, content, read_before)
+    read_numbers(state, content)
+    pairs = read_pending(state, content)
+    facts = read_facts(state, content, pairs, read_before)
+    pending = [record for record, _ in pairs]
+    live.replace_pending(live.version, [], pending, live.next_ticket, live.expired)
+    if "settled" in entries:
+        live.restore(None, retired, *read_history(state, content["settled"], pending, read_numbers))
+    live.attached = facts
     return state
+
+
+def _read_numbers(state: MixtureState, content: Mapping[str, Any], version: int) -> None:
+    """Read the counters, the arrays and the intervals."""
+    entries = entries_of(version)
+    for name, entry in entries.items():
+        if entry.check is not None:
+            setattr(state.live, name, entry.check(name, content[name]))
+    arrays = {e.field: _read_array(state, e, content, version) for e in entries.values() if e.field}
+    _assign(state, arrays, version)
+    if state.intervals is not None:
+        read_intervals(state, content["intervals"])
 
 
 def _check_names(entries: Mapping[str, Entry], content: Mapping[str, Any]) -> None:
@@ -257,7 +299,9 @@ def _with_prior(rule: Automatic, loss: Loss, entry: Mapping[str, Any]) -> Automa
     return rule if prior == usual else rule.starting_from(prior)
 
 
-def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -> np.ndarray:
+def _read_array(
+    state: MixtureState, entry: Entry, content: Mapping[str, Any], version: int
+) -> np.ndarray:
     """Return an array of a file, in the shape of its field."""
     name, value, present = entry.name, content[entry.name], getattr(state.live, entry.field)
     automatic, low, high = isinstance(state.settings.hedger, Automatic), entry.low, entry.high
@@ -267,17 +311,18 @@ def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -
         return np.asarray(present)
     if name == "marks":
         return check_floats(name, value, shape, low, state.rounds, integral=True).astype(np.int64)
-    if name == "sums" and not state.settings.loss.of_levels and len(value) == SUMS_BEFORE_THE_GUARD:
+    first_sums = version < 6 and len(value) == SUMS_BEFORE_THE_GUARD
+    if name == "sums" and not state.settings.loss.of_levels and first_sums:
         present[:] = 0.0
         present[: len(value)] = check_floats(name, value, (len(value), shape[1]), low, high)
         return np.asarray(present)
     if name == "ranges" and not automatic:
         low = 0.0
-    if name == "commons" and not (automatic and content["version"] >= 4):  # gains, not losses
+    if name == "commons" and not (automatic and version >= 4):  # gains, not losses
         low, high = -1e100, 1e100
         if automatic:
             shape = (shape[0], shape[1] - part_of(state.live, "insurance").shape[1])
-    if name == "commons" and automatic and content["version"] < 6:
+    if name == "commons" and automatic and version < 6:
         shape = (shape[0], shape[1] - part_of(state.live, "usual_rows").shape[1])
     return check_floats(name, value, shape, low, high)
 

@@ -142,7 +142,7 @@ class MixtureState:
         """The last settled rounds, with their outcomes and the columns of the present experts."""
         return [
             SettledRound.of(RoundRecord(*record), outcomes, rounds)
-            for record, outcomes, rounds in self._live.history
+            for record, outcomes, rounds in filter(None, self._live.history)
         ]
 
     @property
@@ -363,7 +363,7 @@ class MixtureState:
         return KeyError(
             f"the outcome of ticket {ticket} cannot be corrected any more: it is too many rounds "
             f"ago (history = {self._settings.history}), or experts or a table arrived since, or "
-            "the mixture was loaded from a file since"
+            "the mixture was loaded from a file without its history"
         )
 
 

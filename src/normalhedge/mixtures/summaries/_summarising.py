@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.mixtures.alerts import Alert, watch_mixture
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
@@ -22,6 +23,7 @@ class TablePart(NamedTuple):
     sums: Floats
     totals: Floats
     rows: Settled  # the rows of the table
+    alerts: tuple[Alert, ...] = ()
 
 
 def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
@@ -60,6 +62,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
         bound=regret_bound(state),
         ranges=np.zeros(0) if automatic else state.ranges[:, 0].copy(),
         experts=experts,
+        alerts=watch_mixture(state) if table is None else table.alerts,
     )
 
 
@@ -99,18 +102,20 @@ def component_weights(state: MixtureState) -> Floats:
 
 
 def expert_weights(state: MixtureState) -> Floats:
-    """Return the present weights of the experts, as if all of them were awake.
+    """Return the present weights of the experts, as if all that did not retire were awake.
 
     If each item has its own weights, the mean over the items.
     """
-    hedger = state.settings.hedger
+    hedger, live = state.settings.hedger, state.live
+    awake = np.array([name not in live.retired for name in state.names], dtype=float)
     if not isinstance(hedger, Automatic):
-        return np.asarray(state.weights.mean(axis=0))
-    levels, ledgers = _level_weights(state), state.live.ledgers
+        return np.asarray(_share_out(state.weights, awake).mean(axis=0))
+    levels, ledgers = _level_weights(state), live.ledgers
     components = hedger.components(state.settings.loss)
     plain = sum(way.hedger is None for way in components)
     blocks = ledger_weights(components, ledgers, len(state.settings.loss.settings))
-    result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
+    blocks = _share_out(blocks, awake)
+    result = levels[:, :plain].sum() / awake.sum() * awake
     if _several(state):
         shared, separate = np.split(levels[:, plain:], 2, axis=1)
         result += np.einsum("ik,kn->n", shared, blocks[0])
@@ -118,6 +123,15 @@ def expert_weights(state: MixtureState) -> Floats:
     else:
         result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
     return np.asarray(result / len(levels))
+
+
+def _share_out(weights: Floats, awake: Floats) -> Floats:
+    """Return weights whose last axis is the experts', over the experts awake only."""
+    if awake.all():
+        return weights
+    used = weights * awake
+    sums = used.sum(axis=-1, keepdims=True)
+    return np.where(sums > 0.0, used / np.where(sums > 0.0, sums, 1.0), awake / awake.sum())
 
 
 def _level_weights(state: MixtureState) -> Floats:
@@ -204,6 +218,7 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
             float(sums[sum_rows.AWAKE, i] / max(totals[sum_rows.ROWS], 1.0)),
             int(last[i]) if last[i] >= 0 else None,
             int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
+            name in state.retired,
         )
         for i, name in enumerate(state.names)
     ]

@@ -11,6 +11,7 @@ from normalhedge.boundary import notebook, number_tables
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted, shown
 from normalhedge.guarantees import Bound, at_most
+from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.state import PLAIN
 from normalhedge.mixtures.summaries._comparison import BEST_CONVEX, Comparison
 from normalhedge.mixtures.summaries._contexts import ContextRow
@@ -46,8 +47,8 @@ class ExpertRow:
     """An expert at the end of the last round."""
 
     name: str
-    # its present weight, as if all experts were awake; the mean over the series if each has its own
-    # weights
+    # its present weight, as if all experts were awake that did not retire; the mean over the series
+    # if each has its own weights
     weight: float
     # loss, blend_loss: its mean loss, and the blend's over the same rows; NaN if it has no
     # settled row
@@ -61,6 +62,7 @@ class ExpertRow:
     # the round since which its weight has been at least the average weight of the experts; None if
     # it is smaller now
     since: int | None
+    retired: bool = False  # whether its forecasts are not used any more
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class Summary:
         The range of losses of each item: the difference of losses between the gains -1 and 1.
     experts
         The experts, sorted by weight.
+    alerts
+        Experts that got worse, that stopped, or that repeat another one.
     """
 
     settings: str
@@ -131,6 +135,7 @@ class Summary:
     bound: Bound
     ranges: Floats
     experts: list[ExpertRow]
+    alerts: tuple[Alert, ...]
 
     @property
     def convex(self) -> float:
@@ -264,7 +269,7 @@ class Summary:
     def table(self) -> Table:
         """Return the experts as a header and rows of text."""
         columns: dict[str, Callable[[ExpertRow], str]] = {
-            "expert": lambda row: row.name,
+            "expert": lambda row: row.name + " (retired)" * row.retired,
             "weight": lambda row: f"{row.weight:.3f}",
             "loss": lambda row: _number(row.loss),
             "blend, same rows": lambda row: _number(row.blend_loss),
@@ -295,6 +300,7 @@ class Summary:
         lines += [
             f"  Warning: {sentence}." for sentence in (self.warning, self.partial) if sentence
         ]
+        lines += [f"  Alert: {alert.text}." for alert in self.alerts]
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
         sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         lines += [f"  {sentence}" for sentence in sentences if sentence]
@@ -311,6 +317,7 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         warnings = filter(None, (self.warning, self.partial))
         parts += [f"<p><b>Warning: {html.escape(sentence)}.</b></p>" for sentence in warnings]
+        parts += [f"<p><b>Alert: {html.escape(alert.text)}.</b></p>" for alert in self.alerts]
         parts.append(notebook.html_facts(self.facts()))
         sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]

@@ -12,6 +12,11 @@ export function marks(health) {
   if (!health.loaded) return [["rest", health.last_forecast === null ? "no round yet" : "not loaded"]];
   const found = [];
   if (health.worse_than_plain_mean) found.push(["bad", "worse than plain mean"]);
+  const kinds = { degraded: ["bad", "got worse"], stopped: ["warn", "stopped"], copy: ["warn", "a copy"] };
+  for (const [kind, [tone, words]] of Object.entries(kinds)) {
+    const names = (health.alerts ?? []).filter((alert) => alert.kind === kind).map((alert) => alert.expert);
+    if (names.length) found.push([tone, `${names.length === 1 ? names[0] : `${count(names.length)} experts`}: ${words}`]);
+  }
   if (health.overdue) found.push(["warn", `${count(health.overdue)} overdue`]);
   if (!found.length) found.push(health.settled ? ["good", "well"] : ["rest", health.rounds ? "no outcome yet" : "no round yet"]);
   return found;
@@ -157,7 +162,8 @@ class Card {
     swap(this.badges, badges(health));
     swap(this.facts, facts(health, now));
     const asleep = health.loaded ? "" : "It is on the disk, and is loaded when it is used or looked at.";
-    this.note.textContent = health.last_forecast === null ? "Open it to see what to send." : asleep;
+    const alerts = (health.alerts ?? []).map((alert) => `${alert.text}.`).join(" ");
+    this.note.textContent = alerts || (health.last_forecast === null ? "Open it to see what to send." : asleep);
   }
 }
 

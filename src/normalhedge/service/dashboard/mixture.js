@@ -191,8 +191,9 @@ class MixturePage {
       const summary = await ask(path(this.name, "/summary"));
       if (this.stopped) return;
       this.summaryText.textContent = summary.text;
-      this.warning.textContent = summary.warning;
-      this.warning.hidden = !summary.warning;
+      const told = [summary.warning, ...(summary.alerts ?? []).map((alert) => alert.text)].filter(Boolean);
+      this.warning.textContent = told.map((text) => `${text}.`).join(" ");
+      this.warning.hidden = !told.length;
     } catch (error) {
       this.summaryText.textContent = error.message;
     }
