@@ -55,7 +55,10 @@ AGAIN = {
     ),
     ("later/",): (
         "0.3.0: cases that were added. They came out the same, to the bit, before and after the "
-        "mixture became one object of the core; the new losses were frozen after it"
+        "mixture became one object of the core; the new losses were frozen after it. The default "
+        "was frozen once more where outcomes are late, which count for more, or rounds have "
+        "several items, of which small ones count less; and where an expert retired, which has no "
+        "weight"
     ),
     ("later/corrected/",): "0.3.0: the default corrects its blend; new cases",
 }
