@@ -182,7 +182,6 @@ class Portion(NamedTuple):
 
     share: float = 1.0
     mean_share: float = 1.0  # of the rounds so far
-    ratio: float = 1.0  # the usual number of rows before the round, over the number after it
 
 
 class UsualRows:
@@ -199,12 +198,10 @@ class UsualRows:
         """Note a round with so many rows."""
         if rows == 0:
             return Portion()
-        before = self._count() if self.sizes else None
         self.sizes.append(rows)
         ages, now = 0.99 ** np.arange(len(self.sizes))[::-1], self._count()
         mean = float(ages @ self.sizes / ages.sum())
-        ratio = 1.0 if before is None else before / now
-        return Portion(min(rows / now, 1.0), min(mean / now, 1.0), ratio)
+        return Portion(min(rows / now, 1.0), min(mean / now, 1.0))
 
 
 class Level:
@@ -243,8 +240,6 @@ class Level:
         r, keep = np.mean(rises, axis=0), (1.0 - self.alpha / (1 + late)) ** portion.share
         r[np.abs(r) < 1e-9] = 0.0  # they cancel
         r *= portion.share
-        self.R, self.V = portion.ratio * self.R, portion.ratio**2 * self.V
-        self.unit *= portion.ratio
         first = len(r)
         self.R[:first] = keep * self.R[:first] + r
         self.V[:first] = keep * self.V[:first] + math.sqrt(1 + late) * r**2

@@ -14,7 +14,7 @@
 // before evidence outweighs the prior. The items of a hub err together, and a season has few rounds.
 // Delayed losses are correlated, so that they count as fewer: their squares count sqrt(1 + d) times, and the memory
 // is d + 1 times as long. Where items share a game, a round with fewer rows than usual counts as a share w of a round
-// (`usual_rows.hpp`): r_k is w times the mean, and a^w stands for a; R, V and u follow when the usual number changes.
+// (`usual_rows.hpp`): r_k is w times the mean, and a^w stands for a.
 #pragma once
 
 #include <cmath>
@@ -42,13 +42,12 @@ struct Level {
 
     // `rises` are those of the round, times its share.
     void learn(const double* rises, double alpha, double late, const Portion& portion) const {
-        const double kept = portion.keep(1.0 - alpha / (1.0 + late));
-        const double keep = kept * portion.ratio;
+        const double keep = portion.keep(1.0 - alpha / (1.0 + late));
         const double correlated = std::sqrt(1.0 + late);
         double largest = keep * *unit;
         for (size_t k = 0; k < count; ++k) {
             regrets[k] = keep * regrets[k] + rises[k];
-            squares[k] = keep * portion.ratio * squares[k] + correlated * rises[k] * rises[k];
+            squares[k] = keep * squares[k] + correlated * rises[k] * rises[k];
             largest = larger(largest, std::fabs(rises[k]));
         }
         *unit = largest;

@@ -13,11 +13,6 @@
 // A delay is counted in usual rounds, too: d rounds are d times the mean share,
 //
 //     min(1, m' / M),     m' = sum_t b^(T - t) m_t / sum_t b^(T - t).
-//
-// When M changes from M', the regrets and squares of the meta levels are brought to the new unit: R and u are
-// multiplied by q = M' / M and V by q^2. Their weights do not depend on the unit, so that only the proportion of
-// old rounds and new ones changes. The insurance and the choice of corrections have a unit, and keep what they
-// counted.
 #pragma once
 
 #include <cmath>
@@ -30,7 +25,6 @@ namespace normalhedge::mixtures {
 struct Portion {
     double share = 1.0;
     double mean_share = 1.0;  // of the rounds so far
-    double ratio = 1.0;       // the usual number of rows before the round over the number after it
 
     bool whole() const { return share == 1.0; }
 
@@ -52,7 +46,6 @@ struct UsualRows {
     // Note a round with so many known rows.
     Portion see(double known) {
         if (!(known > 0.0)) return {};
-        const double before = count();
         squares = fading * squares + known * known;
         rows = fading * rows + known;
         rounds = fading * rounds + 1.0;
@@ -62,7 +55,6 @@ struct UsualRows {
         Portion portion;
         if (known < least) portion.share = known / now;
         if (mean < least) portion.mean_share = mean / now;
-        if (before > 0.0 && std::fabs(now - before) > same * now) portion.ratio = before / now;
         return portion;
     }
 };
