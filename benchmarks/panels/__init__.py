@@ -17,9 +17,10 @@ say. Do not choose anything by them, and do not look into one of them to see wha
 Where a panel falls was decided before any loss was computed, by its source alone, so that all
 horizons of one source are on one side (`split`):
 
-- The hubs and the pollsters were looked at long ago: they are to develop on.
+- The hubs and the pollsters were looked at long ago: they are to develop on. So are the stations,
+  Innsbruck and the prices, which joined later as data to develop on.
 - Any other source is to judge on if the CRC-32 of ``"3 "`` and its name is odd. Of the salts 0, 1,
-  2, ..., 3 is the first with which the two kinds differ by one panel at most (32 and 31).
+  2, ..., 3 was the first with which the two kinds differed by one panel at most (32 and 31).
 
 A new source falls where its name puts it. The salt is not changed, and no source is renamed or
 taken out because of its results.

@@ -84,9 +84,9 @@ def summary(table: pd.DataFrame, hedgers: Sequence[str]) -> Iterator[str]:
             issued = part["panel"].str.replace(r"-h\d+$", "", regex=True).isin(hubs.READERS)
             yield (
                 f"  {loss:9} within {GOAL} on {within} of {len(part)} panels; geometric mean "
-                f"{_geometric_mean(part[hedger]):.3f}, of issued forecasts "
-                f"{_geometric_mean(part[hedger][issued]):.3f}; worst {worst[hedger]:.3f}, "
-                f"{worst['panel']}"
+                f"{_geometric_mean(part[hedger]):.3f}"
+                + (f", issued {_geometric_mean(part[hedger][issued]):.3f}" * bool(issued.any()))
+                + f"; worst {worst[hedger]:.3f}, {worst['panel']}"
             )
 
 
