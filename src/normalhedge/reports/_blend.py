@@ -20,7 +20,7 @@ from normalhedge.reports._blend_figures import (
 )
 from normalhedge.reports._page import Fold, Section, sentence, write_page
 from normalhedge.reports._research import research_sections
-from normalhedge.reports._verdict import FEW, IN_WORDS, title_of, verdict
+from normalhedge.reports._verdict import FEW, IN_WORDS, absurdity, title_of, verdict
 from normalhedge.reports._wording import excess, moment, number, percent
 from normalhedge.reports.analysis import Errors, Review
 from normalhedge.tables import Timeline
@@ -79,6 +79,7 @@ def write_blend(
         verdict=result.sentence,
         small=" ".join(filter(None, [result.small, guessed])),
         warnings=[
+            *filter(None, [absurdity(review, summary.moved)]),
             *result.warnings,
             *([f"{partial[0].upper()}{partial[1:]}."] if partial else []),
             *(f"{alert.text}." for alert in summary.alerts),
