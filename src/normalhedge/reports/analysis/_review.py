@@ -26,6 +26,9 @@ from normalhedge.reports.analysis._tracks import SeriesTrack, tracks
 from normalhedge.tables import Blend
 from normalhedge.tables.frames import to_arrow
 
+MODELS = 20
+"""The largest number of single models beside outcomes: absurd ones, then the best."""
+
 
 @dataclass(frozen=True)
 class ErrorComparison:
@@ -71,6 +74,7 @@ class Review(ErrorComparison):
     absurd: list[Absurd]  # the models with absurd forecasts
     usual: ErrorComparison | None  # without the rows of the largest losses; None for wealth
     stretch: tuple[Any, Any] | None  # the time of most of these rows, if they lie close together
+    ahead: bool  # whether a time may have forecasts of several steps ahead
     zone: str = ""  # the zone of the times, if they have one
 
 
@@ -97,9 +101,13 @@ def review(
         levels = blend.quantiles.levels
     scores = Scores(rows, mixture.settings.loss, levels)
     comparison, table = _compare(scores)
+    errors = comparison.errors
     names = ["blend", *comparison.leads]
     absurd = absurd_models(scores)
     far = worst_rows(scores, table, absurd)
+    order = np.argsort(np.nan_to_num(errors.above_blend[1 + len(scores.plain) :], nan=np.inf))
+    shown = [model.name for model in absurd]
+    shown += [rows.models[k] for k in order.tolist() if rows.models[k] not in shown]
     split = 0 < len(far) < len(scores.known) and not scores.loss.of_wealth
     parts = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
     several = len(rows.series.labels) > 1
@@ -114,11 +122,12 @@ def review(
         target=str(blend.columns.target),
         groups=[(part.title, scores.by(part, table, names)) for part in parts],
         series=scores.by(rows.series, table, names) if several else None,
-        tracks=tracks(rows, intervals, scores.middle) if scores.numbers else [],
+        tracks=tracks(rows, intervals, shown[:MODELS], scores.middle) if scores.numbers else [],
         worst=scores.worst(table),
         absurd=absurd,
         usual=_compare(scores.without(far))[0] if split else None,
         stretch=stretch_of(scores, far),
+        ahead=rows.steps is not None,
         zone=blend.columns.zone,
         coverage=None if intervals is None else coverage(rows, intervals, scores.middle),
     )
