@@ -29,11 +29,11 @@ OPTIONS = [
 ]
 
 
-def opened(page: Path, folder: Path) -> str:
+def opened(page: Path, folder: Path, *options: str) -> str:
     """Return what a browser makes of a page; it must not complain."""
     assert CHROMIUM is not None
     shown = subprocess.run(
-        [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}", page.as_uri()],
+        [CHROMIUM, *OPTIONS, *options, f"--user-data-dir={folder}", page.as_uri()],
         capture_output=True,
         text=True,
         timeout=120,

@@ -20,7 +20,7 @@ from normalhedge.reports._blend_figures import (
 )
 from normalhedge.reports._page import Fold, Section, sentence, write_page
 from normalhedge.reports._research import research_sections
-from normalhedge.reports._verdict import FEW, IN_WORDS, title_of, verdict
+from normalhedge.reports._verdict import FEW, IN_WORDS, absurdity, title_of, verdict
 from normalhedge.reports._wording import excess, moment, number, percent
 from normalhedge.reports.analysis import Errors, Review
 from normalhedge.tables import Timeline
@@ -79,6 +79,7 @@ def write_blend(
         verdict=result.sentence,
         small=" ".join(filter(None, [result.small, guessed])),
         warnings=[
+            *filter(None, [absurdity(review, summary.moved)]),
             *result.warnings,
             *([f"{partial[0].upper()}{partial[1:]}."] if partial else []),
             *(f"{alert.text}." for alert in summary.alerts),
@@ -110,12 +111,21 @@ def _forecasts(review: Review) -> list[Section]:
     words = [f"Above: the last {counted(rows, 'row')}" if first.whole else counted(rows, "row")]
     words[0] += f", {moment(first.last.times[0])} to {moment(first.last.times[-1])}."
     if first.whole:
-        means = f", in means over {first.each:,} rows" if first.each > 1 else ""
-        words.append(f"Below: the whole time{means}. Drag over a part to zoom in.")
+        means = f"in means over {first.each:,} rows" if first.each > 1 else "every row"
+        words.append(f"Below: the whole time, {means}. Drag over a part to zoom in.")
     if len(review.tracks) > 1:
         total = 0 if review.series is None else len(review.series.labels)
         largest = f"the {len(shown)} largest of {total:,} series" if total > len(shown) else "all"
         words.append(f"The menu has {largest}.".replace("has all", "has all series"))
+        thin = sum(track.each > 1 for track in shown)
+        if thin and first.each == 1:
+            words.append(f"The smallest {thin} of them are shown in means over several rows.")
+    if first.models:
+        total = len(review.errors.names) - 1 - review.plain_count
+        few = f", which has {len(first.models)} of {total:,}" if total > len(first.models) else ""
+        words.append(f"Click a model in the legend{few} to show it.")
+    if review.ahead:
+        words.append("Where a time has several forecasts, the one made last is shown.")
     return [Section("forecast", "Forecast and actual", " ".join(words) + cut, plot)]
 
 

@@ -38,15 +38,20 @@ WIDE = 10.0
 """The axis of losses is logarithmic if the largest is this many times the smallest."""
 
 
+DENSE = 2000
+"""Curves of more points are thin."""
+
+
 def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:
     """Return a plot of forecasts and outcomes, and a sentence about hidden points."""
     two, several = any(track.whole is not None for track in tracks), len(tracks) > 1
     titles = ["the last part", "the whole time"] if two else None
+    lines = 1 + (len(tracks[0].models) + 5) // 5
     figure = new_figure(
-        (640 if two else 400) + 40 * several,
+        (640 if two else 400) + 40 * several + 20 * lines,
         {"rows": 2 if two else 1, "subplot_titles": titles, "vertical_spacing": 0.16},
-        margin={"t": 120 if several else 70},
-        legend={"y": 1, "yref": "container", "yanchor": "top"},
+        margin={"t": 70 if several else 30},
+        legend={"y": -0.08 if two else -0.14, "yanchor": "top"},
     )
     owners: list[int] = []
     ranges, cut = [], 0
@@ -56,7 +61,7 @@ def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:
         cut += sum(limit.cut for limit in limits)
         ranges.append([[limit.low, limit.high] for limit in limits])
         for row, curves in enumerate(parts, start=1):
-            _add_series(figure, curves, row)
+            _add_series(figure, curves, row, track.models)
         owners += [k] * (len(figure.data) - len(owners))
     visible = [trace.visible for trace in figure.data]
     shown = [
@@ -77,7 +82,7 @@ def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:
             axes |= {f"xaxis{row}.autorange": True for row in ("", 2)[: 1 + two]}
             change = {"method": "update", "args": [{"visible": shown[k]}, axes]}
             buttons.append({"label": label(clipped(track.name, LONGEST_NAME)), **change})
-        place = {"x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "pad": {"b": 28}}
+        place = {"x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "pad": {"b": 24}}
         figure.update_layout(updatemenus=[{"buttons": buttons, **place}])
     return as_html(figure, "forecast"), cut_off(cut)
 
@@ -88,7 +93,7 @@ def _limits(curves: SeriesCurves) -> Any:
     return robust_range(curves.actual, curves.forecast, *bands)
 
 
-def _add_series(figure: Any, curves: SeriesCurves, row: int) -> None:
+def _add_series(figure: Any, curves: SeriesCurves, row: int, models: Sequence[str]) -> None:
     """Add the curves of a series to the panel of a row; the first row has the legend."""
     x, first = positions(curves.times)[0], row == 1
     levels = () if curves.bands is None else curves.bands.levels
@@ -99,15 +104,20 @@ def _add_series(figure: Any, curves: SeriesCurves, row: int) -> None:
         style |= {"hover": "%{y:,.4~g}<extra>" + name + "</extra>", "visible": True}
         add_curve(figure, x, curves.bands.lower[k], "", (row, 1), showlegend=False, **style)
         style["fillcolor"] = f"rgba(0,114,178,{0.14 + 0.08 / (k + 1):.2f})"
-        add_curve(figure, x, curves.bands.upper[k], name, (row, 1), fill="tonexty", **style)
-    lines = (
-        ("plain average", curves.plain, GREY, 1.4, "legendonly"),
-        ("actual", curves.actual, BLACK, 1.6, True),
-        ("blend", curves.forecast, BLUE, 1.8, True),
-    )
+        style |= {"fill": "tonexty", "showlegend": first}
+        add_curve(figure, x, curves.bands.upper[k], name, (row, 1), **style)
+    lines: list[tuple[str, np.ndarray, dict[str, Any], Any]] = [
+        ("plain average", curves.plain, {"color": GREY, "width": 1.4}, "legendonly"),
+        ("actual", curves.actual, {"color": BLACK, "width": 1.6}, True),
+        ("blend", curves.forecast, {"color": BLUE, "width": 1.8}, True),
+    ]
+    for k, values in enumerate(curves.models.T):
+        lines.append((short_names(models)[k], values, _line(k + 1), "legendonly"))
     mode = "lines+markers" if first and len(curves.times) <= 60 else "lines"
-    for name, values, colour, width, visible in lines[0 if first else 1 :]:
-        style = {"line": {"color": colour, "width": width}, "marker": {"size": 4}, "mode": mode}
+    thin = 0.5 if len(curves.times) > DENSE else 1.0
+    for k, (name, values, line, visible) in enumerate(lines):
+        look = {**line, "width": thin * line["width"]}
+        style = {"line": look, "marker": {"size": 4}, "mode": mode, "legendgroup": f"line {k}"}
         style |= {"showlegend": first, "visible": visible}
         add_curve(figure, x, values, name, (row, 1), **style)
 
@@ -201,7 +211,7 @@ def _finish(figure: Any, timeline: Timeline, identifier: str) -> str:
     return as_html(figure, identifier)
 
 
-def _line(k: int) -> dict[str, object]:
+def _line(k: int) -> dict[str, Any]:
     style = PALETTE[1 + k % (len(PALETTE) - 1)]
     return {"color": COLOURS[k % len(COLOURS)], "dash": style.dash, "width": 1.6}
 

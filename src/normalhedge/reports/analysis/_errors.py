@@ -9,6 +9,7 @@ and, for quantiles, WIS is the mean of `normalhedge.tables.wis_scores` (Bracher 
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import nan
 from typing import Any, NamedTuple
@@ -123,6 +124,24 @@ class Scores:
         if self.loss.score:
             return (mae, rmse) if self.loss.score == "MAE" else (rmse, mae)
         return (loss, mae, rmse)
+
+    def without(self, places: np.ndarray) -> "Scores":
+        """Return the losses of the rows with an outcome but for some places among them."""
+        rest = copy(self)
+        rest.known, rest._combined = np.delete(self.known, places), []
+        return rest
+
+    def losses_of(self, models: slice, part: np.ndarray) -> Floats:
+        """Return the losses of models in some rows, by the first measure; NaN if asleep."""
+        return self._losses_or_nan(self.rows.forecasts[part][:, :, models], part)
+
+    def losses_in(self, table: Floats) -> Floats:
+        """Return the losses of a table of all rows with an outcome; NaN without a forecast."""
+        return self._losses_or_nan(table, self.known)
+
+    def _losses_or_nan(self, table: Floats, part: np.ndarray) -> Floats:
+        losses = self._losses(self.measures[0], table, part)
+        return np.where(self._there(table), losses, nan)
 
     def overall(self) -> Errors:
         """Return the errors of the blend, of plain combinations and of all models, over all rows.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge.boundary.inputs import Floats
 from normalhedge.reports.analysis._coverage import (
     CoverageReview,
     bands,
@@ -14,33 +15,33 @@ from normalhedge.reports.analysis._coverage import (
     coverage,
 )
 from normalhedge.reports.analysis._errors import Errors, Lead, Scores, Worst
+from normalhedge.reports.analysis._outliers import (
+    Absurd,
+    absurd_models,
+    stretch_of,
+    worst_rows,
+)
 from normalhedge.reports.analysis._rows import calendar, rows_of
 from normalhedge.reports.analysis._tracks import SeriesTrack, tracks
 from normalhedge.tables import Blend
 from normalhedge.tables.frames import to_arrow
 
+MODELS = 20
+"""The largest number of single models beside outcomes: absurd ones, then the best."""
+
 
 @dataclass(frozen=True)
-class Review:
-    """The errors of a blend and of its models, in the units of the data."""
+class ErrorComparison:
+    """The errors of a blend and of other forecasters over some rows."""
 
-    target: str  # the name of the column of outcomes
     # rows, rounds: the numbers of rows and of rounds with an outcome
     rows: int
     rounds: int
-    # the errors of the blend, of plain combinations and of all models, over all rows
+    # the errors of the blend, of plain combinations and of all models, over these rows
     errors: Errors
     best: str | None  # the best single model in hindsight; None if no model was often awake
     # the lead of the blend over plain combinations and over the best model, by name
     leads: dict[str, Lead]
-    # the errors by steps ahead, hour, weekday and month, each with its title
-    groups: list[tuple[str, Errors]]
-    series: Errors | None  # the errors by series; None if there is one only
-    # forecasts beside outcomes; none for classes, labels and price relatives
-    tracks: list[SeriesTrack]
-    coverage: CoverageReview | None  # the coverage of the intervals; None if there are none
-    worst: Worst | None  # the row in which the blend lost most, if it lost anything
-    zone: str = ""  # the zone of the times, if they have one
 
     @property
     def plain(self) -> str:
@@ -56,6 +57,25 @@ class Review:
     def of_wealth(self) -> bool:
         """Whether the loss is the loss of wealth, which may be negative."""
         return self.errors.measures[0].name == "log-wealth loss"
+
+
+@dataclass(frozen=True)
+class Review(ErrorComparison):
+    """The errors of a blend and of its models, in the units of the data."""
+
+    target: str  # the name of the column of outcomes
+    # the errors by steps ahead, hour, weekday and month, each with its title
+    groups: list[tuple[str, Errors]]
+    series: Errors | None  # the errors by series; None if there is one only
+    # forecasts beside outcomes; none for classes, labels and price relatives
+    tracks: list[SeriesTrack]
+    coverage: CoverageReview | None  # the coverage of the intervals; None if there are none
+    worst: Worst | None  # the row in which the blend lost most, if it lost anything
+    absurd: list[Absurd]  # the models with absurd forecasts
+    usual: ErrorComparison | None  # without the rows of the largest losses; None for wealth
+    stretch: tuple[Any, Any] | None  # the time of most of these rows, if they lie close together
+    ahead: bool  # whether a time may have forecasts of several steps ahead
+    zone: str = ""  # the zone of the times, if they have one
 
 
 def review(
@@ -80,11 +100,15 @@ def review(
     if levels is None and blend.quantiles is not None:
         levels = blend.quantiles.levels
     scores = Scores(rows, mixture.settings.loss, levels)
-    errors = scores.overall()
-    best = scores.best_model(errors)
-    names = [*errors.names[: 1 + len(scores.plain)], *([best] if best is not None else [])]
-    table = scores.table_with(best)
-    others = dict(enumerate(names[1:], start=1))
+    comparison, table = _compare(scores)
+    errors = comparison.errors
+    names = ["blend", *comparison.leads]
+    absurd = absurd_models(scores)
+    far = worst_rows(scores, table, absurd)
+    order = np.argsort(np.nan_to_num(errors.above_blend[1 + len(scores.plain) :], nan=np.inf))
+    shown = [model.name for model in absurd]
+    shown += [rows.models[k] for k in order.tolist() if rows.models[k] not in shown]
+    split = 0 < len(far) < len(scores.known) and not scores.loss.of_wealth
     parts = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
     several = len(rows.series.labels) > 1
     frame = to_arrow(blend.frame)[0]
@@ -94,16 +118,27 @@ def review(
     elif scores.levels is not None:
         intervals = bands_of_quantiles(rows.values, scores.levels)
     return Review(
+        **vars(comparison),
         target=str(blend.columns.target),
-        rows=len(scores.known),
-        rounds=len(np.unique(rows.rounds[scores.known])),
-        errors=errors,
-        best=best,
-        leads={name: scores.lead(table, k) for k, name in others.items()},
         groups=[(part.title, scores.by(part, table, names)) for part in parts],
         series=scores.by(rows.series, table, names) if several else None,
-        tracks=tracks(rows, intervals, scores.middle) if scores.numbers else [],
+        tracks=tracks(rows, intervals, shown[:MODELS], scores.middle) if scores.numbers else [],
         worst=scores.worst(table),
+        absurd=absurd,
+        usual=_compare(scores.without(far))[0] if split else None,
+        stretch=stretch_of(scores, far),
+        ahead=rows.steps is not None,
         zone=blend.columns.zone,
         coverage=None if intervals is None else coverage(rows, intervals, scores.middle),
     )
+
+
+def _compare(scores: Scores) -> tuple[ErrorComparison, Floats]:
+    """Return the errors over the rows of scores, and the forecasts of the leading forecasters."""
+    errors = scores.overall()
+    best = scores.best_model(errors)
+    table = scores.table_with(best)
+    names = [*errors.names[1 : 1 + len(scores.plain)], *([best] if best is not None else [])]
+    leads = {name: scores.lead(table, k) for k, name in enumerate(names, start=1)}
+    rounds = len(np.unique(scores.rows.rounds[scores.known]))
+    return ErrorComparison(len(scores.known), rounds, errors, best, leads), table
