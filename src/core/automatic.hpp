@@ -305,7 +305,7 @@ public:
         const size_t n = rows.n;
         Scratch room(3 * n + rows.classes * n);
         Scratch tamed(guards_ ? rows.count * rows.step : 0);
-        Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed.data()) : rows;
+        Rows sane = guards_ || corrects() ? see_outcomes(rows, items, room.data(), tamed.data()) : rows;
         Scratch ratings(of_levels() ? rows.count * n : 0);
         if (of_levels()) {  // else each strand would rate all quantile levels again
             for (size_t j = 0; j < rows.count; ++j)
@@ -600,7 +600,7 @@ private:
         return any;
     }
 
-    // Update the guard with the outcomes; return the rows as it clips them then.
+    // Update the guard with the outcomes, which corrections need, too; return the rows as it clips them then.
     Rows see_outcomes(const Rows& rows, double* items, double* room, double* tamed) const {
         const size_t n = rows.n;
         double* rated = room;
@@ -614,7 +614,7 @@ private:
             const double* x = rows.row(j).of_class(rows.classes > 1 ? middle_ : 0);
             Seen& seen = seen_of(items, rows.items[j]);
             see(x, rated, n, spread_of(x, rated, n, spare), rows.outcomes[j], seen);
-            if (!tame_row(rows.row(j), rated, seen, spare, moved, line)) continue;
+            if (!guards_ || !tame_row(rows.row(j), rated, seen, spare, moved, line)) continue;
             if (sane.forecasts != tamed) {
                 std::copy(rows.forecasts, rows.forecasts + rows.count * rows.step, tamed);
                 sane.forecasts = tamed;

@@ -265,8 +265,9 @@ private:
     void learn_steady(const Game& game, size_t k, const double* said, double outcome, bool several, const Track& track,
                       double before, double target, const double* z) const {
         const double error = track.error(false);
-        const double weight = square_of(error) / track.largest;
-        const double shrunk = before / track.largest;
+        const bool squares_vanish = !(track.largest > tiny);  // no double holds the square of so small an error
+        const double weight = squares_vanish ? 1.0 : square_of(error) / track.largest;
+        const double shrunk = squares_vanish ? 1.0 : before / track.largest;
         game.stacks.of(k).learn(z, target, weight, shrunk);
         const double shift = (said[(several ? at_.alone : at_.shared) + k] - said[at_.base]) / error;
         const double beyond = std::fabs((outcome - said[at_.base]) / error - target);

@@ -121,7 +121,7 @@ void add_live(PyObject* module) {
         {"CORRECTIONS", mixtures::correction_count}, {"CONTEXTS", mixtures::most_contexts},
         {"QUANTILE_CORRECTIONS", mixtures::quantile_correction_count},
         {"COMMON_FEATURES", mixtures::common_features}, {"STEADY_CORRECTION", mixtures::steady_correction}, {"STEADY_EQUATIONS", steady.equations},
-        {"STEADY_RIDGE", steady.ridge},
+        {"MOST_STACKED", mixtures::most_stacked}, {"STEADY_RIDGE", steady.ridge},
     };
     for (const auto& [name, value] : constants)
         if (PyModule_AddIntConstant(module, name, static_cast<long>(value)) < 0) throw PythonError();

@@ -88,6 +88,14 @@ def test_scales_do_not_matter(kind: str, scale: float) -> None:
 
 
 @pytest.mark.parametrize("kind", OF_NUMBERS)
+def test_losses_may_be_too_small_for_a_number(kind: str) -> None:
+    forecasts, outcomes, items = panel(kind, 30, 4)
+    found = best_convex(loss_for(kind), forecasts * 1e-300, outcomes * 1e-300, items)
+    assert np.isfinite([found.loss, found.gap]).all()
+    assert found.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", OF_NUMBERS)
 def test_what_can_be_perfect_is(kind: str) -> None:
     forecasts, outcomes, items = panel(kind, 30, 4)
     exact = forecasts.copy()

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,13 +127,29 @@ def test_experts_without_a_shared_bias_lose_little() -> None:
     assert losses["auto"] < 1.03 * losses["auto:inside=true"]
 
 
-def test_a_blend_of_amounts_is_never_negative() -> None:
+@pytest.mark.parametrize("hedger", ["auto", "auto:guard=false"])
+def test_a_blend_of_amounts_is_never_negative(hedger: str) -> None:
     rng = np.random.default_rng(6)
     y = np.maximum(rng.normal(0.2, 1.0, 300), 0.0)  # rain: often none
     forecasts = y[:, np.newaxis] + np.abs(rng.normal(1.0, 0.5, (300, 4)))
-    values = play(Mixture(), forecasts, y)
+    values = play(Mixture(hedger), forecasts, y)
     assert (values[10:] >= 0.0).all()
     assert values[100:].mean() < forecasts[100:].mean() - 0.5
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute", "huber:delta=1"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e-160, 1e-140])
+def test_numbers_whose_squares_vanish(unit: float, loss: str, tmp_path: Path) -> None:
+    """All that is learned stays finite, so that the file can be read, and the bias is corrected."""
+    forecasts, y = biased(120, 3.0, 1.1)
+    mixture = Mixture(loss=loss)
+    values = play(mixture, unit * forecasts, unit * y)
+    linear = mixture.bound().linear
+    assert linear is None or np.isfinite([linear.regret, linear.ridge]).all()
+    mixture.save(tmp_path / "state.json")
+    assert str(Mixture.load(tmp_path / "state.json").summary()) == str(mixture.summary())
+    if loss == "absolute" and unit > 1e-290:  # other losses are all zero
+        assert np.abs(values[60:] / unit - y[60:]).mean() < 0.5 * 3.0
 
 
 HOSTILE: dict[str, Callable[[np.random.Generator], np.ndarray]] = {

@@ -123,6 +123,25 @@ def test_where_there_is_no_linear_bound() -> None:
     assert heir.bound().linear is None
 
 
+def test_equations_of_too_many_experts_bound_nothing() -> None:
+    """With more than 64 experts no correction knows them, and what it had learned is lost."""
+    rng, mixture, loss = np.random.default_rng(3), Mixture("auto:guard=false"), 0.0
+    for t in range(300):
+        y, common = rng.normal(size=2).tolist()
+        others = {f"e{i}": x for i, x in enumerate(rng.normal(size=68 if t < 250 else 62))}
+        made = mixture.predict({"a": y + common, "b": y + 2.0 * common, **others})
+        mixture.update(made.ticket, y)
+        loss += (made.value - y) ** 2
+        if t == 60:
+            assert mixture.bound().linear is None
+        if t == 249:
+            for i in range(62, 68):
+                mixture.leave(f"e{i}")
+    assert loss > 100.0  # which 2 a - b does not lose
+    assert len(mixture.names) == 64
+    assert mixture.bound().linear is None
+
+
 def test_the_price_of_a_weight() -> None:
     mixture = Mixture()
     for outcome in (1.0, 2.0, 3.0):

@@ -103,17 +103,20 @@ def test_calibrated_experts_lose_at_most_a_hundredth(lag: int, items: int) -> No
     assert losses(values[:, :, 0], y).mean() <= 1.01 * losses(inside[:, :, 0], y).mean()
 
 
-def test_quantiles_of_amounts_are_never_negative() -> None:
+@pytest.mark.parametrize("hedger", ["auto", "auto:guard=false"])
+def test_quantiles_of_amounts_are_never_negative(hedger: str) -> None:
     rng = np.random.default_rng(6)
     y = np.maximum(rng.normal(0.0, 1.0, (300, 1)), 0.0)  # rain: often none
     forecasts = np.abs(rng.normal(2.0, 0.2, (300, 1, 1, 4))) * np.linspace(0.1, 2.0, 7)[:, None]
-    values, _ = play(forecasts, y)
+    values, _ = play(forecasts, y, hedger)
     assert values[:, :, 0].min() >= 0.0
     assert (
         losses(values[100:, :, 0], y[100:]).mean() < losses(values[100:, :, BASE], y[100:]).mean()
     )
-    down, _ = play(forecasts - 1.0, y - 1.0)
+    down, _ = play(forecasts - 1.0, y - 1.0, hedger)
     assert down[:, :, 0].min() < 0.0
+    below, _ = play(np.abs(forecasts), y - 2.0, hedger)
+    assert below[20:, :, 0].min() < 0.0  # outcomes alone show that there is no floor
 
 
 HOSTILE: dict[str, Callable[[np.random.Generator], np.ndarray]] = {

@@ -10,6 +10,7 @@ import numpy as np
 from normalhedge._core import (
     CONTEXTS,
     CORRECTIONS,
+    MOST_STACKED,
     QUANTILE_CORRECTIONS,
     STEADY_CORRECTION,
     STEADY_EQUATIONS,
@@ -133,7 +134,8 @@ class Automatic:
     insurance changes the blend by less than 0.1 %.
 
     For the square loss, Theorem L bounds the regret to every linear combination of the experts
-    with weights that sum to one (``Bound.linear``).
+    with weights that sum to one (``Bound.linear``), while there were no more than 64 experts, those
+    that left included.
 
     A corrected forecast lies within four mean errors of its base. With ``inside`` there are no
     corrections, recalibrations and logarithmic pools, and the blend lies within the range of the
@@ -212,7 +214,8 @@ class Automatic:
 
     def _linear_bound(self, loss: Loss, games: Live, regrets: Floats) -> LinearBound | None:
         """Return the bound on the regret to linear combinations, the largest over the games."""
-        if games.seeded or not games.names:  # equations are inherited, or there are none
+        experts = len(games.names) + games.left
+        if games.seeded or not 0 < experts <= MOST_STACKED:  # equations are inherited, or forgotten
             return None
         place = self.first_way(loss) - 3 - CONTEXTS - CORRECTIONS + STEADY_CORRECTION
         units = part_of(games, "largest_error")[: len(regrets), 0]

@@ -18,6 +18,9 @@ CALLS = 1 << 12
 WILD = 1e9
 """Experts whose mean error is this many times the least one get no weight."""
 
+LEAST_SCALE = float(np.finfo(float).tiny)
+"""The scale of losses that are too small for a double, such as squares of numbers near 1e-200."""
+
 NEGLIGIBLE = 1e-9
 """Smaller weights become zero if that does not increase the loss."""
 
@@ -101,10 +104,10 @@ class _Problem:
         self.sizes = sizes / self.unit
         self.start = np.where(self.sizes < WILD, 1.0 / np.maximum(self.sizes, 1.0), 0.0)
         self.start /= self.start.sum()
-        self.scale = self.unit * (self.unit if loss.quadratic else 1.0)
+        self.scale = self.unit * (self.unit if loss.quadratic else 1.0) or LEAST_SCALE
         if not loss.quadratic and not sharp:
             steepness = float(np.abs(self._slope(self.table @ self.start)).mean()) or 1.0
-            self.scale *= steepness
+            self.scale = self.scale * steepness or LEAST_SCALE
             if kink is not None:
                 soft = kink.soft * steepness / self.unit
                 # Lines beyond all forecasts do not count.
