@@ -6,12 +6,13 @@ correction are given: other oracles compute these.
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from tests.automatic_oracle import Portion, UsualRows
+from tests.corrections_oracle import add_error
 
 RIDGE = 5.0
 TARGET = 4.0  # of the square loss
@@ -21,15 +22,15 @@ TARGET = 4.0  # of the square loss
 class Track:
     """The errors of the blend of an item."""
 
-    errors: list[float] = field(default_factory=list)
+    total: float = 0.0
+    count: float = 0.0
     mean: float = 0.0
     last: float = 0.0
 
     @property
     def usual(self) -> float:
         """The discounted mean of the absolute errors."""
-        fading = 0.99 ** np.arange(len(self.errors))[::-1]
-        return float(fading @ self.errors / fading.sum()) if self.errors else 0.0
+        return self.total / self.count if self.count > 1.5 else 0.0
 
     def see(self, base: float, outcome: float) -> None:
         """Count an error."""
@@ -37,9 +38,8 @@ class Track:
         if usual > 0.0:
             self.last = float(np.clip(outcome - base, -4.0 * usual, 4.0 * usual))
             self.mean += 0.05 * (self.last - self.mean)
-        error = abs(outcome - base)
-        count = (1.0 - 0.99 ** len(self.errors)) / 0.01
-        self.errors.append(min(error, 20.0 * usual) if count > 5.0 and usual > 0.0 else error)
+        self.total = add_error(self.total, self.count, abs(outcome - base))
+        self.count = 0.99 * self.count + 1.0
 
 
 @dataclass

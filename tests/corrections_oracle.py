@@ -86,6 +86,15 @@ class Equations:
         return np.asarray(found.x)
 
 
+def add_error(total: float, count: float, error: float) -> float:
+    """Return the sum of errors with another one; neither the first ones nor this may be wild."""
+    if count <= 5.0:
+        total = min(total, 20.0 * error * count)
+    if total > 0.0:
+        error = min(error, 20.0 * total / count)
+    return 0.99 * total + error
+
+
 class Track:
     """The discounted errors of an item and the place of its base."""
 
@@ -95,7 +104,7 @@ class Track:
         self.count = self.places = self.squares = self.difference = self.differences = 0.0
 
     def error(self, *, of_median: bool) -> float:
-        return self.errors[of_median] / self.count if self.count else 0.0
+        return self.errors[of_median] / self.count if self.count > 1.5 else 0.0
 
     def see(self, base: float, median: float, outcome: float) -> None:
         usual = self.error(of_median=False)
@@ -103,10 +112,8 @@ class Track:
             self.last_error = float(np.clip(outcome - base, -4.0 * usual, 4.0 * usual))
             self.mean_error += 0.05 * (self.last_error - self.mean_error)
         for of_median, forecast in ((False, base), (True, median)):
-            error, usual = abs(outcome - forecast), self.error(of_median=of_median)
-            if self.count > 5.0 and usual > 0.0:
-                error = min(error, 20.0 * usual)
-            self.errors[of_median] = 0.99 * self.errors[of_median] + error
+            total = self.errors[of_median]
+            self.errors[of_median] = add_error(total, self.count, abs(outcome - forecast))
         self.count = 0.99 * self.count + 1.0
         self.places = 0.99 * self.places + base
         self.squares = 0.99 * self.squares + base**2

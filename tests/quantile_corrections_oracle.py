@@ -11,6 +11,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from tests.automatic_oracle import Guard
+from tests.corrections_oracle import add_error
 
 RATES = 0.5 ** np.arange(1, 8)
 TRUST = 0.8
@@ -80,12 +81,11 @@ class Track:
 
     @property
     def unit(self) -> float:
-        return self.losses / self.count if self.count else 0.0
+        return self.losses / self.count if self.count > 1.5 else 0.0
 
     def see(self, loss: float) -> None:
-        if self.count > 5.0 and self.losses > 0.0:
-            loss = min(loss, 20.0 * self.unit)
-        self.losses, self.count = 0.99 * self.losses + loss, 0.99 * self.count + 1.0
+        self.losses = add_error(self.losses, self.count, loss)
+        self.count = 0.99 * self.count + 1.0
 
 
 def say(

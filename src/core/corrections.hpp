@@ -6,7 +6,7 @@
 //     c = b + s θ'z,     z = (1, within((b - m) / v, ±3), within(e / s, ±4), within(l / s, ±4),
 //                             within((x_i - b) / s, ±5) for each expert i)
 //
-// with s the discounted mean of |y - b|, m and v the discounted mean and deviation of the blend, e the mean error
+// with s the discounted mean of |y - b| (from the second outcome on), m and v the discounted mean and deviation of the blend, e the mean error
 // of the blend over the last 20 outcomes or so and l its last known error. The feature of an expert that sleeps
 // is 0. With fewer than three forecasts there is no correction of the median, and c is the blend. Forgetting least
 // squares around θ = 0 learns the map,
@@ -332,8 +332,9 @@ struct Track {
     double last_error;
     double largest;  // the largest square of the usual error of the blend
 
+    // The mean error; 0 before the second error, as one alone may be wild.
     double error(bool of_median) const {
-        return errors > 0.0 ? (of_median ? median_errors : blend_errors) / errors : 0.0;
+        return errors > 1.5 ? (of_median ? median_errors : blend_errors) / errors : 0.0;
     }
     double mean() const { return placed > 0.0 ? places / placed : 0.0; }
     double deviation() const {
@@ -348,8 +349,8 @@ struct Track {
             last_error = within(outcome - base, -4.0 * usual_error, 4.0 * usual_error);
             mean_error += recent * (last_error - mean_error);
         }
-        blend_errors = tracked * blend_errors + usual(std::fabs(outcome - base), error(false));
-        median_errors = tracked * median_errors + usual(std::fabs(outcome - median), error(true));
+        add_error(blend_errors, errors, std::fabs(outcome - base));
+        add_error(median_errors, errors, std::fabs(outcome - median));
         errors = tracked * errors + 1.0;
         places = tracked * places + base;
         squares = tracked * squares + base * base;
@@ -359,10 +360,12 @@ struct Track {
     static constexpr double tracked = 0.99;
     static constexpr double recent = 0.05;
 
-private:
-    // One wild outcome must not silence the corrections for long.
-    double usual(double error, double before) const {
-        return errors > 5.0 && before > 0.0 ? smaller(error, 20.0 * before) : error;
+    // Add an error to the sum of so many. A wild outcome, which may be among the first ones, must neither make the
+    // corrections wild nor silence them for long.
+    static void add_error(double& sum, double count, double error) {
+        if (count <= 5.0) sum = smaller(sum, 20.0 * error * count);
+        if (sum > 0.0) error = smaller(error, 20.0 * sum / count);
+        sum = tracked * sum + error;
     }
 };
 

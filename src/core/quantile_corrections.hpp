@@ -54,12 +54,10 @@ struct QuantileTrack {
     double difference;
     double differences;
 
-    double unit() const { return count > 0.0 ? losses / count : 0.0; }
+    double unit() const { return count > 1.5 ? losses / count : 0.0; }
 
-    // One wild outcome must not silence the corrections for long.
     void see(double loss) {
-        if (count > 5.0 && losses > 0.0) loss = smaller(loss, 20.0 * unit());
-        losses = Track::tracked * losses + loss;
+        Track::add_error(losses, count, loss);
         count = Track::tracked * count + 1.0;
     }
 };

@@ -127,6 +127,16 @@ def test_experts_without_a_shared_bias_lose_little() -> None:
     assert losses["auto"] < 1.03 * losses["auto:inside=true"]
 
 
+@pytest.mark.parametrize("wild", [0, 1, 3])
+def test_one_wild_outcome_in_the_beginning_does_little_harm(wild: int) -> None:
+    forecasts, y = biased(60, 0.0, 1.0)
+    y[wild] = 1e6
+    values = {rule: play(Mixture(rule), forecasts, y) for rule in ("auto", "auto:inside=true")}
+    errors = {rule: np.abs(found - y)[wild + 1 :] for rule, found in values.items()}
+    assert errors["auto"].max() < 20.0
+    assert errors["auto"].mean() < 1.2 * errors["auto:inside=true"].mean()
+
+
 @pytest.mark.parametrize("hedger", ["auto", "auto:guard=false"])
 def test_a_blend_of_amounts_is_never_negative(hedger: str) -> None:
     rng = np.random.default_rng(6)

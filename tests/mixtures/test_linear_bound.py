@@ -7,6 +7,7 @@ from normalhedge import Mixture
 from normalhedge._core import STEADY_RIDGE
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import LinearBound
+from tests.corrections_oracle import add_error
 
 ROUNDS, EXPERTS, BASE = 300, 4, 4
 
@@ -83,10 +84,7 @@ def usual_errors(bases: Floats, y: Floats) -> list[float]:
     """Return the discounted mean of |y - b| after each outcome."""
     total, count, errors = 0.0, 0.0, list[float]()
     for base, outcome in zip(bases.tolist(), y.tolist(), strict=True):
-        error = abs(outcome - base)
-        if count > 5.0 and total > 0.0:
-            error = min(error, 20.0 * total / count)
-        total, count = 0.99 * total + error, 0.99 * count + 1.0
+        total, count = add_error(total, count, abs(outcome - base)), 0.99 * count + 1.0
         errors.append(total / count)
     return errors
 
