@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge._core import STEADY_RIDGE
+from normalhedge._core import STEADY_CORRECTION, STEADY_RIDGE
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import LinearBound
+from normalhedge.mixtures.rules._automatic import _excess, part_of
 from tests.corrections_oracle import add_error
 
 ROUNDS, EXPERTS, BASE = 300, 4, 4
@@ -27,8 +28,8 @@ def forecasts_of(kind: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return x, y
 
 
-def play(kind: str, lag: int) -> tuple[Mixture, Floats, Floats, Floats]:
-    """Return the mixture, its forecasts, their bases and the outcomes that were learned."""
+def play(kind: str, lag: int) -> tuple[Mixture, Floats, Floats, Floats, Floats]:
+    """Return the mixture, its forecasts, their bases, the steady corrections, and the rows."""
     rng = np.random.default_rng(len(kind))
     x, y = forecasts_of(kind, rng)
     mixture, tickets, values = Mixture("auto:guard=false"), list[int](), list[Floats]()
@@ -42,7 +43,8 @@ def play(kind: str, lag: int) -> tuple[Mixture, Floats, Floats, Floats]:
             mixture.update(tickets[t - lag], float(y[t - lag]))
     known = slice(0, ROUNDS - lag)
     said = np.array(values)[known]
-    return mixture, said[:, 0], said[:, BASE], np.column_stack([y, x])[known]
+    steady = said[:, BASE + 1 + STEADY_CORRECTION]
+    return mixture, said[:, 0], said[:, BASE], steady, np.column_stack([y, x])[known]
 
 
 def combinations(bases: Floats, rows: Floats) -> Floats:
@@ -62,9 +64,11 @@ def combinations(bases: Floats, rows: Floats) -> Floats:
     "kind", ["usual", "the unit jumps", "wild outcomes", "outcomes against the blend"]
 )
 def test_no_linear_combination_is_ahead_by_more_than_the_bound(kind: str, lag: int) -> None:
-    mixture, blend, bases, rows = play(kind, lag)
+    mixture, blend, bases, steady, rows = play(kind, lag)
     linear = mixture.bound().linear
     assert linear is not None
+    unit = float(part_of(mixture.live, "largest_error")[0, 0])
+    nearest = np.inf
     y, x = rows[:, 0], rows[:, 1:]
     error = np.array(usual_errors(bases, y))
     features = np.clip((x - bases[:, np.newaxis]) / error[:, np.newaxis], -5.0, 5.0)
@@ -76,8 +80,15 @@ def test_no_linear_combination_is_ahead_by_more_than_the_bound(kind: str, lag: i
             combined = bases + error * moves
             regret = float(np.sum((blend - y)[1:] ** 2 - (combined - y)[1:] ** 2))
             assert regret <= linear.to(weights)
+            alone = float(np.sum((steady - y)[1:] ** 2 - (combined - y)[1:] ** 2))
+            price = STEADY_RIDGE * float(weights @ weights)
+            room = unit * (_excess(mixture.live, 0) + price) - alone
+            assert room >= -1e-9 * unit
+            nearest = min(nearest, room / unit)
             compared += 1
     assert compared > 3
+    if not clipped.any():  # the bound on the steady correction gives little away
+        assert nearest < 15.0
 
 
 def usual_errors(bases: Floats, y: Floats) -> list[float]:
