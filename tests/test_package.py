@@ -1,8 +1,11 @@
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import normalhedge
 from normalhedge import hedgers, latent, mixtures
@@ -14,14 +17,49 @@ def test_public_names_are_sorted_and_there() -> None:
         assert all(hasattr(module, name) for name in module.__all__)
 
 
-def test_importing_is_light() -> None:
-    program = (
-        "import sys, numpy; before = set(sys.modules); import normalhedge\n"
-        "extra = {name.split('.')[0] for name in set(sys.modules) - before}\n"
-        "heavy = extra & {'hypothesis', 'matplotlib', 'pandas', 'polars', 'pyarrow', 'scipy'}\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
+def loaded(program: str) -> set[str]:
+    """Return the modules, NumPy's aside, that a program loads."""
+    code = f"import numpy, sys; old = {{*sys.modules}}; {program}; print(*{{*sys.modules}} - old)"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(run.stdout.split())
+
+
+def test_importing_loads_no_name_before_it_is_used() -> None:
+    package = {name for name in loaded("import normalhedge") if name.startswith("normalhedge")}
+    assert package == {
+        "normalhedge",
+        "normalhedge.boundary",
+        "normalhedge.boundary.former_names",
+    }
+    mixture = loaded("from normalhedge import Mixture")
+    rooms = {name.split(".")[1] for name in mixture if name.startswith("normalhedge.")}
+    assert rooms == {"_core", "boundary", "guarantees", "hedgers", "live", "mixtures"}
+    heavy = {"asyncio", "hypothesis", "matplotlib", "pandas", "polars", "pyarrow", "scipy"}
+    assert not heavy & {name.split(".")[0] for name in mixture}
+
+
+def test_names_load_from_the_place_that_type_checkers_see() -> None:
+    source = ast.parse(Path(normalhedge.__file__).read_text("utf-8"))
+    seen = [node for block in source.body if isinstance(block, ast.If) for node in block.body]
+    named = {
+        alias.name: node.module
+        for node in seen
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(named) == list(normalhedge.__all__)
+    for name, module in named.items():
+        assert getattr(normalhedge, name) is getattr(importlib.import_module(str(module)), name)
+
+
+def test_packages_are_attributes_and_other_names_are_refused() -> None:
+    folder = Path(normalhedge.__file__).parent
+    rooms = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert rooms <= set(dir(normalhedge))
+    assert "infer" in dir(normalhedge.latent)
+    with pytest.raises(AttributeError, match="module 'normalhedge' has no attribute 'Mixtur'"):
+        _ = normalhedge.Mixtur  # type: ignore[attr-defined]
+    assert set(normalhedge.__all__) <= set(dir(normalhedge))
 
 
 def test_every_module_stands_in_a_room() -> None:

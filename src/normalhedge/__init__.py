@@ -1,45 +1,50 @@
 """Online learning with expert advice: weights that follow the experts that are good now."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from normalhedge.boundary import former_names
-from normalhedge.guarantees import Bound
-from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential
-from normalhedge.hedgers import (
-    BOA,
-    DORM,
-    AdaHedge,
-    AdaHedgeD,
-    AdaNormalHedge,
-    BatesGranger,
-    CoinBetting,
-    CompiledHedger,
-    DecreasingHedge,
-    DORMPlus,
-    FixedShare,
-    FlipFlop,
-    FollowTheLeader,
-    Hedge,
-    Hedger,
-    MLPoly,
-    MLPolyOpera,
-    MLProd,
-    NormalHedge,
-    NormalHedge2009,
-    NormalHedgeBH,
-    NormalHedgeDT,
-    OptimisticHedge,
-    RegretMatching,
-    RegretMatchingPlus,
-    Report,
-    Run,
-    Squint,
-    SquintCommon,
-    State,
-    Uniform,
-    VariableShare,
-)
-from normalhedge.mixtures import Mixture
-from normalhedge.service.client import AsyncClient, Client
-from normalhedge.tables import blend
+
+if TYPE_CHECKING:  # each name is imported when it is used
+    from normalhedge.guarantees import Bound
+    from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential
+    from normalhedge.hedgers import (
+        BOA,
+        DORM,
+        AdaHedge,
+        AdaHedgeD,
+        AdaNormalHedge,
+        BatesGranger,
+        CoinBetting,
+        CompiledHedger,
+        DecreasingHedge,
+        DORMPlus,
+        FixedShare,
+        FlipFlop,
+        FollowTheLeader,
+        Hedge,
+        Hedger,
+        MLPoly,
+        MLPolyOpera,
+        MLProd,
+        NormalHedge,
+        NormalHedge2009,
+        NormalHedgeBH,
+        NormalHedgeDT,
+        OptimisticHedge,
+        RegretMatching,
+        RegretMatchingPlus,
+        Report,
+        Run,
+        Squint,
+        SquintCommon,
+        State,
+        Uniform,
+        VariableShare,
+    )
+    from normalhedge.mixtures import Mixture
+    from normalhedge.service.client import AsyncClient, Client
+    from normalhedge.tables import blend
 
 former_names.install()
 
@@ -86,3 +91,33 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "VariableShare",
     "blend",
 ]
+
+_ROOMS = (
+    "boundary", "checks", "cli", "guarantees", "hedgers", "integrations", "latent", "live",
+    "mixtures", "reports", "research", "service", "tables",
+)  # fmt: skip
+
+_PLACES = {
+    "AsyncClient": "service.client",
+    "Bound": "guarantees",
+    "Client": "service.client",
+    "ExponentialPotential": "guarantees.potentials",
+    "Mixture": "mixtures",
+    "NormalPotential": "guarantees.potentials",
+    "blend": "tables",
+}
+"""The package of each exported name that is not in `normalhedge.hedgers`."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"normalhedge.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    package = importlib.import_module(f"normalhedge.{_PLACES.get(name, 'hedgers')}")
+    found = globals()[name] = getattr(package, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
