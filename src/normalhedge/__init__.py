@@ -109,14 +109,16 @@ _PLACES = {
 """The package of each exported name that is not in `normalhedge.hedgers`."""
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"normalhedge.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    package = importlib.import_module(f"normalhedge.{_PLACES.get(name, 'hedgers')}")
-    found = globals()[name] = getattr(package, name)
-    return found
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for Any
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(f"normalhedge.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        package = importlib.import_module(f"normalhedge.{_PLACES.get(name, 'hedgers')}")
+        value = globals()[name] = getattr(package, name)
+        return value
 
 
 def __dir__() -> list[str]:
