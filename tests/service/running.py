@@ -39,7 +39,6 @@ def served(
     """Serve in a thread; yield the address. Leaving stops the server as SIGTERM does."""
     chosen = Settings(db=str(db), port=0, **settings)
     database = storage(chosen.db)
-    database.open()
     started: Queue[Any] = Queue()
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)  # as the command does: client and server take turns quickly
@@ -62,7 +61,6 @@ def served(
         assert not thread.is_alive()
     finally:
         sys.setswitchinterval(before)
-        database.close()
 
 
 @contextmanager

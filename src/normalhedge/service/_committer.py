@@ -5,6 +5,7 @@ on its way at a time; requests that arrive meanwhile wait together for the next 
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ class Committer:
         self.sequence = 0
         self.batches = 0
         self.events = 0
+        self.written = 0.0  # when the last batch was on the disk, by the monotonic clock
         self._on_written = on_written
         self._on_failure = on_failure
         self._thread = ThreadPoolExecutor(1, "committer")
@@ -103,6 +105,7 @@ class Committer:
         self._busy = False
         if failure is None:
             self.batches += 1
+            self.written = time.monotonic()
             self.events += len(batch.events)
             for future in futures:
                 if not future.done():

@@ -11,6 +11,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD = 65_536  # the largest number of bytes of the address and the headers of a request
 
+HEALTH = {b"/healthz", b"/readyz"}  # the addresses that are answered when all connections are taken
+
+ABORT = "normalhedge.abort"  # the extension of ASGI that cuts a connection off
+
 
 class Connection(HttpToolsProtocol):
     """A connection."""
@@ -40,8 +44,11 @@ class Connection(HttpToolsProtocol):
         self._grow(len(name) + len(value) + 4)
 
     def on_headers_complete(self) -> None:
-        """Do not wait any more."""
+        """Do not wait any more; the limit of connections does not hold for routes of health."""
         self._arrived()
+        healthy = self.url.partition(b"?")[0] in HEALTH
+        self.limit_concurrency = None if healthy else self.config.limit_concurrency
+        self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:

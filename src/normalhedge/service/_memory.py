@@ -101,6 +101,15 @@ class Memory:
                     logs.error("load", mixture=live.row.name)
             await asyncio.sleep(0)
 
+    async def try_to_write(self) -> None:
+        """Write nothing of meaning; raise a `StorageFailure` if the database cannot be written."""
+        try:
+            await self.committer.in_turn(self.storage.touch)
+        except StorageFailure as error:
+            if error.lost:
+                self.failed(error, set())
+            raise
+
     async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function in a thread."""
         return await self._loop.run_in_executor(self._pool, call, *arguments)

@@ -177,6 +177,16 @@ class PostgreSQL(Storage):
             # Whether a commit was done is not known if the connection broke during it.
             raise StorageFailure(_sentence(error), lost=bool(writer.closed)) from error
 
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        writer = self._writer
+        if writer is None:
+            raise StorageFailure("there is no connection", lost=True)
+        try:
+            writer.execute("UPDATE version SET version = version")
+        except self._psycopg.Error as error:
+            raise StorageFailure(_sentence(error), lost=bool(writer.closed)) from error
+
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
         try:

@@ -121,6 +121,17 @@ class SQLite(Storage):
                     connection.execute("ROLLBACK")
             raise StorageFailure(f"{self.path} cannot be written: {error}") from error
 
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        connection = self._connection()
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
+
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
         try:

@@ -145,6 +145,10 @@ class Storage(ABC):
         """Write a batch; when this returns, it survives a power cut."""
 
     @abstractmethod
+    def touch(self) -> None:
+        """Write to the disk what is there already, to see that this is possible."""
+
+    @abstractmethod
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from starlette.datastructures import QueryParams
 
-import normalhedge
 from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation
@@ -34,7 +33,6 @@ class Views:
         self.registry = registry
         self.numbers = metrics
         self.document = b"{}"  # the OpenAPI document
-        self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
         """List the mixtures with their health."""
@@ -177,18 +175,6 @@ class Views:
             raise unavailable() from error
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error
-
-    async def healthz(self, call: Call) -> Reply:
-        """Tell that the process answers."""
-        del call
-        return Reply(as_json({"ok": True, "version": normalhedge.__version__}))
-
-    async def readyz(self, call: Call) -> Reply:
-        """Tell whether the database can be used."""
-        del call
-        ready = self.registry.ready and not self.stopping
-        answer = as_json({"ok": ready, "version": normalhedge.__version__})
-        return Reply(answer, 200 if ready else 503)
 
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
