@@ -115,30 +115,41 @@ class Call(Request):
             raise Problem(415, f"the Content-Type of this request must be {wanted}")
 
     async def content(self, limit: int | None = None) -> bytes:
-        """Return the whole body; refuse one that is too large or too slow."""
+        """Return the whole body; refuse one that is too large or too slow.
+
+        A body that is a little too large is read and thrown away before it is refused: an answer
+        is lost where the connection is closed while the client still sends.
+        """
         limit = self.limits.body if limit is None else limit
+        most = max(limit, self.limits.state)
         length = self.head.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > limit:
-            raise too_large(limit)
+        if not length.isdigit() or int(length) > most:
+            raise too_large(limit, close=True)
         parts: list[bytes] = []
         size = 0
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 async for part in self.stream():
-                    parts.append(part)
                     size += len(part)
-                    if size > limit:
-                        raise too_large(limit)
+                    if size > most:
+                        raise too_large(limit, close=True)
+                    if size <= limit:
+                        parts.append(part)
         except TimeoutError:
+            if size > limit:
+                raise too_large(limit, close=True) from None
             raise Problem(
                 408, "the request took too long to arrive", {"connection": "close"}
             ) from None
+        if size > limit:
+            raise too_large(limit)
         return b"".join(parts)
 
 
-def too_large(limit: int) -> Problem:
-    """Return the answer to a body above the limit."""
-    return Problem(413, f"the request must have at most {limit} bytes", {"connection": "close"})
+def too_large(limit: int, *, close: bool = False) -> Problem:
+    """Return the answer to a body above the limit; the rest of it may be still to come."""
+    headers = {"connection": "close"} if close else {}
+    return Problem(413, f"the request must have at most {limit} bytes", headers)
 
 
 Handler = Callable[[Call], Awaitable[Response]]
