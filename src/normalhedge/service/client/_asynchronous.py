@@ -25,7 +25,13 @@ from normalhedge.service.client._encoding import (
     skip,
 )
 from normalhedge.service.client._summaries import ServedSummary
-from normalhedge.service.client._transport import Request, Transport, new_key
+from normalhedge.service.client._transport import (
+    File,
+    Request,
+    Transport,
+    check_patience,
+    new_key,
+)
 
 T = TypeVar("T")
 
@@ -35,7 +41,7 @@ class AsyncClient:
 
     Parameters
     ----------
-    url, token, timeout, patience
+    url, token, timeout, patience, ca, certificate, options
         As for `Client`.
 
     Examples
@@ -53,11 +59,30 @@ class AsyncClient:
     _blocking: ClassVar[bool] = False
 
     def __init__(
-        self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        ca: File | None = None,
+        certificate: File | tuple[File, ...] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.url = url
-        self.patience = patience
-        self._transport = Transport(url, token, timeout, blocking=self._blocking)
+        self._transport = Transport(
+            url, token, blocking=self._blocking, timeout=timeout, patience=patience, ca=ca,
+            certificate=certificate, options=options,
+        )  # fmt: skip
+
+    @property
+    def patience(self) -> float:
+        """The seconds after which a request is not repeated any more."""
+        return self._transport.patience
+
+    @patience.setter
+    def patience(self, seconds: float) -> None:
+        self._transport.patience = check_patience(seconds)
 
     async def __aenter__(self) -> Self:
         return self
@@ -71,7 +96,7 @@ class AsyncClient:
 
     async def send(self, request: Request[T]) -> T:
         """Send a request until there is an answer, and return the result."""
-        return await self._transport.send(request, self.patience)
+        return await self._transport.send(request)
 
     async def mixture(
         self, name: str, *, create: bool = True, **settings: Unpack[MixtureOptions]
