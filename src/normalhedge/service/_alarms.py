@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.alerts import KINDS as ALERTS
+from normalhedge.mixtures.alerts import KINDS as ALERTS, Alert
 from normalhedge.service import _logs as logs
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._problems import Problem, StorageFailure
@@ -32,8 +32,9 @@ KINDS = ("overdue", *ALERTS)
 """The kinds of alarms."""
 
 EVERY = 1.0  # the seconds between two looks at the mixtures
-SPARE = 200.0
-"""A mixture is not looked at again for this many times as long as the last look took."""
+SPARE, LONG = 200.0, 60.0
+"""A mixture is not looked at again for SPARE times as long as the last look took, and not for
+longer than LONG seconds."""
 
 SHARE = 5.0  # the watch rests this many times as long as it worked
 
@@ -186,16 +187,16 @@ class Alarms:
         def twin(mixture: Mixture) -> tuple[int, Mixture]:
             return live.sequence, copy.copy(mixture)
 
-        begun = time.perf_counter()
+        took = LONG
         try:
             sequence, mixture = await self.registry.read(live, twin)
-            alerts = await self.registry.in_thread(mixture.alerts)
+            alerts, took = await self.registry.in_thread(_alerts, mixture)
         except Problem:
             return
         except Exception as error:
             logs.failure("alerts", error, mixture=live.row.name)
             alerts = ()
-        rest = time.monotonic() + SPARE * (time.perf_counter() - begun)
+        rest = time.monotonic() + min(SPARE * took, LONG)
         self._looked[live.row.id] = sequence, rest
         live.alerts = [alert.to_plain() for alert in alerts]
 
@@ -233,6 +234,12 @@ class Alarms:
         row = self.rows[number]
         live = self.registry.by_id.get(row.mixture)
         return alarm_form(row, None if live is None else live.row.name)
+
+
+def _alerts(mixture: Mixture) -> tuple[tuple[Alert, ...], float]:
+    """Return the alerts of a mixture, and how long this thread took to find them."""
+    begun = time.thread_time()
+    return mixture.alerts(), time.thread_time() - begun
 
 
 def _key(row: AlarmRow) -> Key:

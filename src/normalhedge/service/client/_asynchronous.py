@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from normalhedge.boundary import whole_files
 from normalhedge.mixtures import Mixture, MixtureOptions
+from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import Prediction
 from normalhedge.service.client._encoding import (
@@ -143,6 +144,17 @@ class AsyncClient:
         """Return the names of the mixtures that the token may see."""
         mixtures = await self.send(Request("GET", MIXTURES, read_list("mixtures")))
         return [mixture["name"] for mixture in mixtures]
+
+    async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Return the alarms of the mixtures that the token may see, the newest first.
+
+        Parameters
+        ----------
+        limit
+            The largest number of alarms.
+        """
+        query = {"limit": limit}
+        return await self.send(Request("GET", "/v1/alarms", read_list("alarms"), query=query))
 
     async def load(self, name: str, path: str | Path) -> "AsyncServedMixture":
         """Make a mixture of a file that `Mixture.save` wrote.
@@ -356,6 +368,20 @@ class AsyncServedMixture:
         bounds = {"since": since, "until": until, "limit": limit}
         query = {name: value for name, value in bounds.items() if value is not None}
         return await self._read("/history", read_list("rounds"), query)
+
+    async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Return the alarms of the mixture, the newest first: when they began, and ended.
+
+        Parameters
+        ----------
+        limit
+            The largest number of alarms.
+        """
+        return await self._read("/alarms", read_list("alarms"), {"limit": limit})
+
+    async def alerts(self) -> tuple[Alert, ...]:
+        """Return the experts that got worse, that stopped, or that repeat another one."""
+        return (await self.local()).alerts()
 
     async def pending(self) -> dict[int, dict[str, Any]]:
         """Return the rounds that wait for their outcomes, by ticket: their times, and their ids."""
