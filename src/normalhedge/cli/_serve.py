@@ -41,7 +41,7 @@ from normalhedge.cli._terminal import echo
     "Sign alarms with the secret in this file: X-Normalhedge-Signature.",
 )
 @click.option("--alarm-command", metavar="COMMAND",
-              help="Run this for each alarm, with JSON on its stdin, until it succeeds.")  # fmt: skip
+              help="Run this for each alarm, JSON on its stdin, until it succeeds.")  # fmt: skip
 @click.option("--log-requests", is_flag=True, default=None,
               help="Write a line to stderr for each request.")  # fmt: skip
 @config_option
