@@ -161,7 +161,7 @@ class Coverage(Struct):
     outcomes: int
 
 
-class Alert(Struct):
+class ExpertAlert(Struct):
     """An expert that got worse, stopped, or repeats another one."""
 
     kind: str
@@ -212,7 +212,7 @@ class Health(Struct):
     plain_mean_loss: float | UnsetType | None = UNSET
     worse_than_plain_mean: bool | UnsetType = UNSET
     coverage: list[Coverage] | UnsetType = UNSET
-    alerts: list[Alert] | UnsetType = UNSET
+    alerts: list[ExpertAlert] | UnsetType = UNSET
     loss_name: str | UnsetType = UNSET
 
 
