@@ -3,8 +3,8 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,13 @@ def test_middleware_of_starlette_fits_around_it(tmp_path: Path) -> None:
 
 def test_it_may_be_a_part_of_another_application(tmp_path: Path) -> None:
     inner = app(Settings(db=str(tmp_path / "a.db")))
-    outer = Starlette(
-        routes=[Mount("/blends", inner)], lifespan=lambda _: inner.router.lifespan_context(inner)
-    )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with inner.router.lifespan_context(inner):
+            yield
+
+    outer = Starlette(routes=[Mount("/blends", inner)], lifespan=lifespan)
     with behind_uvicorn(outer) as url, Asked(f"{url}/blends") as client:
         client.send_json("/v1/mixtures", {"name": "load"})
         assert client.get("/v1/mixtures").json()["mixtures"][0]["name"] == "load"

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 import normalhedge
 from normalhedge.boundary.terminal import counted
 from normalhedge.service import _logs as logs
+from normalhedge.service._alarms import Alarms
 from normalhedge.service._broadcast import Broadcast
 from normalhedge.service._changes import Changes
 from normalhedge.service._compaction import compact_daily
@@ -34,6 +35,7 @@ from normalhedge.service._registry import Registry
 from normalhedge.service._routes import health_routes, page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
+from normalhedge.service._telling import target_of
 from normalhedge.service._views import Views
 from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.settings import Settings, read_settings
@@ -61,8 +63,12 @@ class Service:
         self.settings = settings
         self.access = Access(limits, tokens, settings.hosts)
         self.answers = OpenAnswers(self.access)
+        self.target = target_of(
+            settings.alarm_url, settings.alarm_secret_file, settings.alarm_command
+        )
         self.owned = asyncio.Event()  # whether this process owns the database
         self.registry: Registry | None = None
+        self.alarms: Alarms | None = None
         self.application = Application(self.answers, limits, self._observe, self._lifespan)
         self._health = Health(self._why_not)
         self._waiting = "this server has not started: its ASGI server must run the lifespan"
@@ -134,11 +140,15 @@ class Service:
         registry = Registry(self.storage, limits)
         broadcast = Broadcast(registry)
         registry.on_written = broadcast.tell
-        metrics = Metrics(registry, lambda: broadcast.count)
+        alarms = Alarms(registry, self.target)
+        alarms.on_changed = broadcast.tell_alarm
+        metrics = Metrics(registry, alarms, lambda: broadcast.count)
         views = Views(registry, metrics)
         described = routes(Changes(registry), views, broadcast, self._health)
         views.document = as_json(document(described))
         await registry.start()
+        alarms.start()
+        self.alarms = alarms
         self.registry = self._health.registry = registry
         self._observed = metrics.observe
         self._waiting = ""
@@ -175,6 +185,8 @@ class Service:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.alarms is not None:
+            await self.alarms.stop()
         if self.registry is not None:
             await self.registry.stop()
         await asyncio.to_thread(self.storage.close)
