@@ -19,6 +19,7 @@ class Health:
 
     def __init__(self, waiting: Callable[[], str]) -> None:
         self.registry: Registry | None = None
+        self.known = ""  # what the last look found
         self._waiting = waiting
         self._trying: asyncio.Task[None] | None = None
 
@@ -38,6 +39,10 @@ class Health:
 
     async def trouble(self) -> str:
         """Return why requests cannot be written; empty if they can."""
+        self.known = await self._look()
+        return self.known
+
+    async def _look(self) -> str:
         registry, waiting = self.registry, self._waiting()
         if waiting or registry is None:
             return waiting

@@ -203,7 +203,7 @@ class Views:
 
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        text = self.numbers.text(call.holder.sees)
+        text = await self.numbers.text(call.holder.sees)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:

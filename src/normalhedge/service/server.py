@@ -44,12 +44,12 @@ WAIT = 0.5  # the seconds between two attempts to take a database over
 LOOK = 0.4  # the seconds between two looks at files that may be replaced: tokens, certificates
 
 
-def storage_of(db: str) -> Storage:
-    """Return the database of an address or of a file."""
+def storage_of(db: str, seconds: float = Settings.db_seconds) -> Storage:
+    """Return the database of an address, whose statements take so long at most, or of a file."""
     if db.startswith(("postgresql://", "postgres://")):
         from normalhedge.service._postgres import PostgreSQL  # noqa: PLC0415 -- its own extra
 
-        return PostgreSQL(db)
+        return PostgreSQL(db, seconds)
     return SQLite(Path(db))
 
 
@@ -142,7 +142,7 @@ class Service:
         registry.on_written = broadcast.tell
         alarms = Alarms(registry, self.target)
         alarms.on_changed = broadcast.tell_alarm
-        metrics = Metrics(registry, alarms, lambda: broadcast.count)
+        metrics = Metrics(registry, alarms, lambda: broadcast.count, self._health)
         views = Views(registry, metrics)
         described = routes(Changes(registry), views, broadcast, self._health)
         views.document = as_json(document(described))
@@ -337,7 +337,7 @@ def app(settings: Settings | None = None) -> Application:
     """
     settings = read_settings(None) if settings is None else settings
     settings.check()
-    return Service(storage_of(settings.db), settings).application
+    return Service(storage_of(settings.db, settings.db_seconds), settings).application
 
 
 def serve(settings: Settings) -> None:
@@ -346,7 +346,7 @@ def serve(settings: Settings) -> None:
     warnings.simplefilter("ignore", RuntimeWarning)  # forecasts of clients, not faults of ours
     sys.setswitchinterval(0.0005)  # threads hand over quickly: one waits for the disk
     gc.freeze()
-    _run(run(settings, storage_of(settings.db)))
+    _run(run(settings, storage_of(settings.db, settings.db_seconds)))
 
 
 def _run(main: Any) -> None:
@@ -362,7 +362,7 @@ def check(settings: Settings) -> list[str]:
     """Return sentences about settings, database and port; raise a ValueError if one is wrong."""
     settings.check()
     sentences = []
-    storage = storage_of(settings.db)
+    storage = storage_of(settings.db, settings.db_seconds)
     storage.open()
     try:
         rows = [row for row in storage.mixtures() if row.deleted is None]

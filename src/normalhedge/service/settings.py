@@ -24,6 +24,8 @@ class Settings:
     """The settings of a server."""
 
     db: str = "normalhedge.db"  # A file of SQLite, or the address of a database of PostgreSQL
+    # the seconds that a statement of PostgreSQL may take; requests get 503 after that
+    db_seconds: float = 15.0
     # host, port: where to listen; port 0 for any that is free
     host: str = "127.0.0.1"
     port: int = 8008
@@ -81,6 +83,8 @@ class Settings:
             raise ValueError("tls_client_ca needs tls_cert and tls_key: HTTP has no certificates")
         for proxy in self.trust_proxy:
             _check_network(proxy)
+        if not 0.1 <= self.db_seconds <= 3600:
+            raise ValueError(f"db_seconds must be from 0.1 to 3600, got {self.db_seconds:g}")
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port must be from 0 to 65535, got {self.port}")
         target_of(self.alarm_url, self.alarm_secret_file, self.alarm_command)
