@@ -13,6 +13,7 @@ from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
     ALARMS,
     COLUMNS,
+    SENDER,
     TABLES,
     VERSION,
     Batch,
@@ -36,13 +37,31 @@ INSERT INTO {SCHEMA}.version VALUES ({VERSION});
 {TABLES.format(**NAMES)}
 """
 
-TYPES = ["bigint", "bigint", "float8", "text", "text", "bytea", "text", "text", "integer", "bigint"]
+TYPES = [
+    "bigint",
+    "bigint",
+    "float8",
+    "text",
+    "text",
+    "bytea",
+    "text",
+    "text",
+    "integer",
+    "bigint",
+    "text",
+]
 """The types of the columns of the log."""
 
 INSERT = (
     f"INSERT INTO events ({COLUMNS}) "
     f"SELECT * FROM unnest({', '.join(f'%s::{kind}[]' for kind in TYPES)})"
 )
+
+LACKS = f"""
+SELECT count(*) = 0 FROM pg_attribute WHERE attrelid = '{SCHEMA}.events'::regclass
+AND attname = 'sender' AND NOT attisdropped
+"""
+"""Whether the log is of an earlier release."""
 
 HOLDER = """
 SELECT application_name, client_addr, backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -151,6 +170,8 @@ class PostgreSQL(Storage):
             if table[0] is None:
                 with writer.transaction():
                     writer.execute(CREATE)
+            if writer.execute(LACKS).fetchone()[0]:
+                writer.execute(SENDER.format(**NAMES))
             version = writer.execute("SELECT version FROM version").fetchone()[0]
             if version == VERSION:
                 writer.execute(ALARMS.format(**NAMES))

@@ -83,6 +83,7 @@ def routes(changes: Any, views: Any, broadcast: Any, health: Any) -> list[Route]
         Route("PUT", f"{ONE}/state", "admin", c.import_state,
               dict[str, Any], forms.MixtureAnswer, status=201, keyed=True),
         Route("GET", f"{ONE}/log", "read", v.log, media=LINES, query=(AFTER, WHOLE)),
+        Route("GET", "/v1/log", "admin", v.changes, media=LINES, query=(AFTER,)),
         Route("POST", f"{ONE}/compact", "admin", c.compact, forms.Age, forms.CompactedAnswer),
         Route("GET", f"{ONE}/events", "read", b.mixture_events, media=EVENTS),
         Route("GET", "/v1/events", "read", b.events, media=EVENTS),

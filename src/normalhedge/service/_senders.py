@@ -7,11 +7,14 @@ from contextvars import ContextVar
 from itertools import count
 from typing import NamedTuple
 
+import msgspec
+
 TAKEN = re.compile(rb"[\x21-\x7e]{1,200}")  # the ids of requests that are taken over
 
 TRACE = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
 """The header ``traceparent``, https://www.w3.org/TR/trace-context."""
 
+_encode = msgspec.json.Encoder().encode
 _own, _numbers = secrets.token_hex(6), count(1)
 
 
@@ -45,3 +48,10 @@ def arrived(headers: Mapping[bytes, bytes], address: str) -> tuple[tuple[bytes, 
     sender.set(Sender("", address, request.decode(), found))
     named = ((b"x-request-id", request),)
     return named if trace is None else (*named, (b"traceparent", parent))
+
+
+def described() -> str:
+    """Return the sender of the request that this task answers, as JSON."""
+    return _encode(
+        {name: value for name, value in sender.get()._asdict().items() if value}
+    ).decode()
