@@ -18,10 +18,9 @@ from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
-from normalhedge.service._connections import ABORT
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
-from normalhedge.service._open import OpenAnswers, SlowReaderError
+from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
 from normalhedge.service._problems import Problem
 from normalhedge.service._senders import arrived, sender
 from normalhedge.service.access import NOBODY, Access, Holder

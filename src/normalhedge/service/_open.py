@@ -11,6 +11,8 @@ from normalhedge.service.access import Access, Holder
 
 T = TypeVar("T")
 
+ABORT = "normalhedge.abort"  # the extension of ASGI that cuts a connection off
+
 
 class Opened:
     """An answer that stays open.
