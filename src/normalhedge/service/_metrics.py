@@ -132,7 +132,7 @@ class Metrics:
             if not self._sees(name):
                 continue
             numbers = live.health(now)
-            numbers["damaged"] = 1.0 if live.row.id in self._registry.damaged else None
+            numbers["damaged"] = float(live.row.id in self._registry.damaged)
             if numbers.get("plain_mean_loss"):
                 numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
             if name in self._by_mixture:
