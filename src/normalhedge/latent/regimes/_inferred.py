@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +14,13 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
+from normalhedge.latent.regimes._hindsight import Hindsight
 from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
 from normalhedge.latent.regimes._rule import History
+from normalhedge.latent.regimes._segments import segments
 from normalhedge.latent.regimes._sequence import Sequence, plain_list
 
 BINS = 10
@@ -108,6 +111,37 @@ class Inferred:
     def support(self) -> dict[int, float]:
         """The total weight of the models with each number of states at the end."""
         return self.live.regimes.support()
+
+    @cached_property
+    def hindsight(self) -> Hindsight:
+        """The regimes in hindsight, given all rounds; computed when it is first asked for.
+
+        After `resume` it rests on the earlier rounds, too, as far as they are remembered.
+        """
+        return self.live.regimes.look_back(self.path.probabilities, self.sequence.numbers)
+
+    @property
+    def smoothed(self) -> Floats:
+        """The probability of each regime in each round, given all rounds, T x regimes."""
+        return self.hindsight.probabilities
+
+    def segments(self) -> Any:
+        """Return the most probable path in hindsight as a table with a row for each stay.
+
+        Returns
+        -------
+        dict or pandas.DataFrame
+            The columns ``from``, ``to``, ``regime``, ``rounds``, and for each column of numbers
+            ``mean`` and ``deviation``; for symbols, the share of each. ``from`` and ``to`` are the
+            times of the first and the last round, or their places. A data frame if the values or
+            times came from pandas, else a dictionary of columns.
+        """
+        columns = segments(self.hindsight.path, self.sequence, self.time)
+        if not self.sequence.pandas:
+            return columns
+        import pandas as pd  # noqa: PLC0415 -- the values came from it
+
+        return pd.DataFrame(columns)
 
     def forecast(self, rounds: int = 1) -> Forecast:
         """Return a forecast of the next rounds."""
