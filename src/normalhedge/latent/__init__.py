@@ -23,7 +23,7 @@ from normalhedge.latent.banks import (
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.regimes import Forecast, Inferred, Live, Regimes, infer, resume
+from normalhedge.latent.regimes import Forecast, Hindsight, Inferred, Live, Regimes, infer, resume
 from normalhedge.latent.tracking import HedgedTracker, ParticleFilter
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "GaussianBank",
     "HMMBank",
     "HedgedTracker",
+    "Hindsight",
     "Inferred",
     "LearningBank",
     "Live",

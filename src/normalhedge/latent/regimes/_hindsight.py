@@ -22,6 +22,8 @@ STARTS, ITERATIONS, TOLERANCE = 5, 75, 0.01  # of fits whose parameters do not m
 # the numbers and widths of the places from which a moving model is followed in both directions
 PLACES, WIDTH = 5, 150
 FREELY = 3  # more states are tried if the largest number so far is the best
+# regimes in hindsight take the numbers of causal ones with which they share so many of the rounds
+CLEAR = 0.7
 LEAST_WEIGHT = 1e-6  # models with less weight are left out
 
 
@@ -33,6 +35,7 @@ class Explanation(NamedTuple):
     memory_of_moves: int  # of the transitions
     model: Moving
     score: float  # ln P(y) less the number of free parameters, corrected for short series
+    moves: bool = False  # whether the emissions move, or follow the last value
 
     @property
     def states(self) -> int:
@@ -58,7 +61,9 @@ class Hindsight:
     logarithm of its likelihood, less the effective number p of its free parameters, times n / (n -
     p - 1) for n observations. The number of regimes is the smallest number of states whose best
     score is not behind the best of all by more than 4 nats or by ``worth`` nats a round. Models
-    with that number of states are averaged with weights in proportion to exp(score).
+    with that number of states are averaged with weights in proportion to exp(score). Beside the
+    models with one state, of one column of numbers, stands an autoregression: a level that wanders
+    is no regime.
 
     Attributes
     ----------
@@ -75,6 +80,10 @@ class Hindsight:
         another round, and its share of rounds.
     symbols
         The share of each symbol in each regime; empty for numbers.
+    stays
+        The number of stays in each regime on the path.
+    moving
+        The weight of the models whose emissions move, or follow the last value.
 
     References
     ----------
@@ -87,6 +96,23 @@ class Hindsight:
     scores: dict[int, float]
     parameters: dict[int, Parameters]
     symbols: dict[int, Floats]
+    stays: dict[int, int]
+    moving: float
+
+    def fold(self, causal: Floats) -> Floats:
+        """Return probabilities of causal regimes by the regimes in hindsight, T x regimes.
+
+        A regime that is none in hindsight counts for the one with which it shares most rounds.
+        """
+        return np.asarray(causal @ np.eye(self.probabilities.shape[1])[self.fold_places(causal)])
+
+    def fold_places(self, causal: Floats) -> Labels:
+        """Return the regime in hindsight of each causal one."""
+        states, most = self.probabilities.shape[1], causal.shape[1]
+        shared = causal.T @ self.probabilities
+        places = shared.argmax(axis=1)
+        places[:states] = assignment(shared[:states] + 1e-6 * np.eye(states)[:most])
+        return places
 
     @property
     def states(self) -> npt.NDArray[np.intp]:
@@ -115,15 +141,18 @@ def look_back(
     """Return the regimes in hindsight of T x d observations.
 
     The regimes have the numbers of the regimes in ``causal``, T' x most probabilities of the last
-    rounds, with which they share most rounds. The results are for these rounds.
+    rounds, with which they share most rounds; if they share too few, they are numbered by mean or
+    deviation. The results are for these rounds.
     """
     rounds = len(causal)
     known = ~np.isnan(seen[:, 0])
     count = int(known.sum())
     if not count:
         none = np.full(rounds, -1)
-        return Hindsight(np.zeros((rounds, 1)), none, {}, {}, {}, {})
+        return Hindsight(np.zeros((rounds, 1)), none, {}, {}, {}, {}, {}, 0.0)
     found = list(_explanations(seen, families, _possible(numbers, count), rng, symbols))
+    if families[0] == "gaussian" and 1 in numbers:
+        found.append(_autoregression(seen, rng))
     best = {k: max(e.score for e in found if e.states == k) for k in {e.states for e in found}}
     top = max(best.values())
     slack = max(EVIDENCE, worth * count)
@@ -150,8 +179,10 @@ def look_back(
         path[-rounds:],
         weights,
         {k: (best[k] - top) / count for k in sorted(best)},
-        dict(sorted(_parameters(summary, placed, path, new).items())),
+        _parameters(summary, placed, path, new),
         {} if symbols is None else _symbols(summary, new),
+        _stays(path, states),
+        float(shares[[e.moves for e in chosen]].sum()),
     )
 
 
@@ -197,13 +228,38 @@ def _explanations(
                     starts=starts,
                     symbols=symbols,
                 )
-                free = model.free
-                if free >= count - 1:
-                    continue
-                score = model.log_likelihood - free * count / (count - free - 1.0)
-                yield Explanation(family, memory, moves, model, score)
+                score = _score(model.log_likelihood, model.free, count)
+                yield Explanation(family, memory, moves, model, score, moves=memory > 0)
                 if score > best:
                     best, last = score, k
+
+
+def _autoregression(seen: Floats, rng: np.random.Generator) -> Explanation:
+    """Return one state that remembers the last value; without it, by its long-run distribution."""
+    base = fit_series(
+        seen,
+        1,
+        "autoregressive",
+        rng=rng,
+        starts=1,
+        iterations=ITERATIONS,
+        tolerance=TOLERANCE,
+        warm=None,
+        symbols=None,
+    )
+    model = fit_moving(seen, base)
+    known = ~np.isnan(seen[:, 0])
+    alone = known & np.r_[True, ~known[:-1]]
+    mean, variance = (float(part[0]) for part in base.emission.moments())
+    away = np.square(seen[alone, 0] - mean) / variance
+    apart = -0.5 * float((away + math.log(2.0 * math.pi * variance)).sum())
+    score = _score(model.log_likelihood + apart, model.free, int(known.sum()))
+    return Explanation("autoregressive", 0, 0, model, score, moves=True)
+
+
+def _score(log_likelihood: float, free: float, count: int) -> float:
+    """Return Akaike's score, corrected for short series."""
+    return log_likelihood - free * count / max(count - free - 1.0, 1.0)
 
 
 def _followed(
@@ -266,26 +322,33 @@ def _numbers(summary: Emission, smoothed: Floats, causal: Floats) -> Labels:
     states = smoothed.shape[1]
     numbers: Labels = np.empty(states, dtype=np.intp)
     numbers[order(summary)] = np.arange(states)
-    shared = smoothed.T @ causal[:, :states]
-    if shared.shape[1] < states or not causal[:, states:].sum() < 0.5 * causal.sum():
-        return numbers
-    likely = 1e-6 * len(causal) * (numbers[:, np.newaxis] == np.arange(states))
-    return assignment(shared + likely)
+    shared = 1e-6 * (numbers[:, np.newaxis] == np.arange(states))
+    shared[:, : causal.shape[1]] += smoothed.T @ causal[:, :states]
+    chosen = assignment(shared)
+    together = shared[np.arange(states), chosen].sum()
+    return chosen if together > CLEAR * causal.sum() else numbers
 
 
 def _parameters(
     summary: Emission, smoothed: Floats, path: Labels, new: Labels
 ) -> dict[int, Parameters]:
-    """Return the parameters of each regime."""
+    """Return the parameters of each regime; the mean duration is that of the path."""
     means, variances = summary.moments()
+    stays = _stays(path, len(new))
     result = {}
-    for state, number in enumerate(new.tolist()):
-        mine = path == number
-        spells = int(mine[0]) + int((mine[1:] & ~mine[:-1]).sum())
-        stay = 1.0 - spells / max(int(mine.sum()), 1) if spells else 0.0
+    for number in range(len(new)):
+        state = int(np.flatnonzero(new == number)[0])
         mean, deviation = (_plain(part[state]) for part in (means, np.sqrt(variances)))
-        result[number] = Parameters(mean, deviation, stay, float(smoothed[:, number].mean()))
+        stay = 1.0 - stays[number] / max(int((path == number).sum()), 1)
+        share = float(smoothed[:, number].mean())
+        result[number] = Parameters(mean, deviation, stay if stays[number] else 0.0, share)
     return result
+
+
+def _stays(path: Labels, states: int) -> dict[int, int]:
+    """Return the number of stays in each state of a path."""
+    begun = path[np.r_[True, path[1:] != path[:-1]]]
+    return dict(enumerate(np.bincount(begun, minlength=states).tolist()))
 
 
 def _symbols(summary: Emission, new: Labels) -> dict[int, Floats]:

@@ -136,12 +136,16 @@ class Inferred:
             times of the first and the last round, or their places. A data frame if the values or
             times came from pandas, else a dictionary of columns.
         """
-        columns = segments(self.hindsight.path, self.sequence, self.time)
+        columns = self.stays()
         if not self.sequence.pandas:
             return columns
         import pandas as pd  # noqa: PLC0415 -- the values came from it
 
         return pd.DataFrame(columns)
+
+    def stays(self) -> dict[str, list[Any]]:
+        """Return `segments` as columns, whatever the values came from."""
+        return segments(self.hindsight.path, self.sequence, self.time)
 
     def forecast(self, rounds: int = 1) -> Forecast:
         """Return a forecast of the next rounds."""
@@ -193,8 +197,15 @@ class Inferred:
         ]
         return means[0], means[1], count[used]
 
-    def columns(self) -> dict[str, Any]:
-        """Return all results round by round, as columns of a table; None for unknown values."""
+    def columns(self, *, hindsight: bool = False) -> dict[str, Any]:
+        """Return all results round by round, as columns of a table; None for unknown values.
+
+        Parameters
+        ----------
+        hindsight
+            Whether to add the results in hindsight, which use later rounds, too: the regime on the
+            most probable path, and the smoothed probability of each regime.
+        """
         path, encoding = self.path, self.sequence.encoding
         result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
         result |= self.sequence.decode()
@@ -212,9 +223,14 @@ class Inferred:
             result[f"mean {name}".strip()] = plain_list(mean)
             result[f"deviation {name}".strip()] = plain_list(np.sqrt(variance))
         result["log score"] = plain_list(path.log_scores)
+        if hindsight:
+            states = self.hindsight.path.tolist()
+            result["hindsight"] = [None if s < 0 else s for s in states]
+            for k, column in enumerate(self.smoothed.T):
+                result[f"smoothed {k}"] = plain_list(column)
         return result
 
-    def plot(self, library: str | None = None) -> Any:
+    def plot(self, library: str | None = None, *, hindsight: bool = False) -> Any:
         """Return a figure of the observations by regime, and of the probabilities of regimes.
 
         A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
@@ -223,15 +239,18 @@ class Inferred:
         ----------
         library
             ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+        hindsight
+            Whether to show the regimes given all rounds, in place of the rounds up to each.
         """
         names = list(self.sequence.encoding.number_columns) or [""]
         panels = regime_panels(
             self.sequence.numbers if self.sequence.raw is None else self.sequence.raw,
             names,
             () if self.sequence.raw is not None else self.sequence.labels,
-            self.states,
-            self.probabilities,
+            self.hindsight.path if hindsight else self.states,
+            self.smoothed if hindsight else self.probabilities,
             self.time,
+            known="all observations" if hindsight else "the observations so far",
         )
         return charts.draw(counted(len(self.path), "round"), panels, library)
 

@@ -14,7 +14,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
-from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._candidates import FIRST, Candidate, CandidatePool, CandidateSearch
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._hindsight import Hindsight, look_back
@@ -168,8 +168,9 @@ class RegimesRule:
         states = np.zeros((len(state.weights), self.settings.most))
         part = seen[-min(lag + WARM, len(seen)) :]
         for mine, candidate in zip(states, state.bank.candidates(state.filters), strict=True):
-            model = candidate.now()
-            mine[: model.states] = model.smooth(part)[0][-1 - lag]
+            if isinstance(candidate, Candidate):
+                model = candidate.now()
+                mine[: model.states] = model.smooth(part)[0][-1 - lag]
         return np.asarray(state.labels.regimes(state.weights[np.newaxis], states[np.newaxis])[0])
 
     def look_back(
