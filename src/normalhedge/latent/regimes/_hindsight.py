@@ -110,7 +110,7 @@ class Hindsight:
         """Return the regime in hindsight of each causal one."""
         states, most = self.probabilities.shape[1], causal.shape[1]
         shared = causal.T @ self.probabilities
-        places = shared.argmax(axis=1)
+        places: Labels = shared.argmax(axis=1)
         places[:states] = assignment(shared[:states] + 1e-6 * np.eye(states)[:most])
         return places
 
