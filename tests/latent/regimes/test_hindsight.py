@@ -39,7 +39,9 @@ def test_hindsight_knows_more_than_the_rounds_before(found: tuple[np.ndarray, In
     assert max(looked.scores.values()) == 0.0
     assert looked.scores[2] > looked.scores[1] + 0.1
     assert [round(p.deviation, 1) for p in looked.parameters.values()] == [0.6, 2.6]
-    assert repr(looked).startswith("<Hindsight: 900 rounds, 2 regimes, best gaussian, 2 states")
+    assert repr(looked).startswith(
+        "<RegimesInHindsight: 900 rounds, 2 regimes, best gaussian, 2 states"
+    )
 
 
 def test_smoothed_is_what_baum_welch_finds_where_nothing_moves() -> None:
@@ -146,7 +148,7 @@ def test_nothing_was_seen() -> None:
     path = live.run(np.full(30, np.nan))
     looked = live.look_back(path.probabilities)
     assert looked.path.tolist() == [-1] * 30
-    assert repr(looked) == "<Hindsight: 30 rounds, 0 regimes, best none>"
+    assert repr(looked) == "<RegimesInHindsight: 30 rounds, 0 regimes, best none>"
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "poisson", "categorical", "full"])

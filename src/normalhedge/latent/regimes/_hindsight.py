@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models import Fitted, Moving, OnlineEM, fit_moving, fit_series
 from normalhedge.latent.models.emissions import Categorical, DiagonalGaussian, Emission
 from normalhedge.latent.regimes._candidates import ENOUGH
@@ -27,7 +28,7 @@ CLEAR = 0.7
 LEAST_WEIGHT = 1e-6  # models with less weight are left out
 
 
-class Explanation(NamedTuple):
+class SeriesExplanation(NamedTuple):
     """A model of the whole series, with its score."""
 
     family: str
@@ -53,7 +54,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Hindsight:
+class RegimesInHindsight:
     """The regimes of a series, given all of its rounds.
 
     Hidden Markov models are fitted to the whole series: with parameters that stay, and with
@@ -123,9 +124,9 @@ class Hindsight:
         return len(self.path)
 
     def __repr__(self) -> str:
-        plural = "regime" if len(self.parameters) == 1 else "regimes"
         best = next(iter(self.weights), "none")
-        return f"<Hindsight: {len(self):,} rounds, {len(self.parameters)} {plural}, best {best}>"
+        size = f"{counted(len(self), 'round')}, {counted(len(self.parameters), 'regime')}"
+        return f"<RegimesInHindsight: {size}, best {best}>"
 
 
 def look_back(
@@ -137,7 +138,7 @@ def look_back(
     rng: np.random.Generator,
     causal: Floats,
     symbols: int | None = None,
-) -> Hindsight:
+) -> RegimesInHindsight:
     """Return the regimes in hindsight of T x d observations.
 
     The regimes have the numbers of the regimes in ``causal``, T' x most probabilities of the last
@@ -149,7 +150,7 @@ def look_back(
     count = int(known.sum())
     if not count:
         none = np.full(rounds, -1)
-        return Hindsight(np.zeros((rounds, 1)), none, {}, {}, {}, {}, {}, 0.0)
+        return RegimesInHindsight(np.zeros((rounds, 1)), none, {}, {}, {}, {}, {}, 0.0)
     found = list(_explanations(seen, families, _possible(numbers, count), rng, symbols))
     if families[0] == "gaussian" and 1 in numbers:
         found.append(_autoregression(seen, rng))
@@ -174,7 +175,7 @@ def look_back(
     placed = np.empty_like(smoothed)
     placed[:, new] = smoothed
     path = new[chosen[0].model.path()]
-    return Hindsight(
+    return RegimesInHindsight(
         placed[-rounds:],
         path[-rounds:],
         weights,
@@ -197,7 +198,7 @@ def _explanations(
     numbers: Sequence[int],
     rng: np.random.Generator,
     symbols: int | None,
-) -> Iterator[Explanation]:
+) -> Iterator[SeriesExplanation]:
     """Yield the models of the series; many states only where fewer are not enough."""
     count = int((~np.isnan(seen[:, 0])).sum())
     best, last = -math.inf, 0
@@ -229,12 +230,12 @@ def _explanations(
                     symbols=symbols,
                 )
                 score = _score(model.log_likelihood, model.free, count)
-                yield Explanation(family, memory, moves, model, score, moves=memory > 0)
+                yield SeriesExplanation(family, memory, moves, model, score, moves=memory > 0)
                 if score > best:
                     best, last = score, k
 
 
-def _autoregression(seen: Floats, rng: np.random.Generator) -> Explanation:
+def _autoregression(seen: Floats, rng: np.random.Generator) -> SeriesExplanation:
     """Return one state that remembers the last value; without it, by its long-run distribution."""
     base = fit_series(
         seen,
@@ -254,7 +255,7 @@ def _autoregression(seen: Floats, rng: np.random.Generator) -> Explanation:
     away = np.square(seen[alone, 0] - mean) / variance
     apart = -0.5 * float((away + math.log(2.0 * math.pi * variance)).sum())
     score = _score(model.log_likelihood + apart, model.free, int(known.sum()))
-    return Explanation("autoregressive", 0, 0, model, score, moves=True)
+    return SeriesExplanation("autoregressive", 0, 0, model, score, moves=True)
 
 
 def _score(log_likelihood: float, free: float, count: int) -> float:

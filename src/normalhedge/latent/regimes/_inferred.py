@@ -14,7 +14,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
-from normalhedge.latent.regimes._hindsight import Hindsight
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
@@ -113,7 +113,7 @@ class Inferred:
         return self.live.regimes.support()
 
     @cached_property
-    def hindsight(self) -> Hindsight:
+    def hindsight(self) -> RegimesInHindsight:
         """The regimes in hindsight, given all rounds; computed when it is first asked for.
 
         After `resume` it rests on the earlier rounds, too, as far as they are remembered.

@@ -11,7 +11,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
-from normalhedge.latent.regimes._hindsight import Hindsight
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
@@ -147,7 +147,7 @@ class Regimes(LiveObject[RegimesState]):
         """
         return self._rule.smoothed(self._state, inputs.count("lag", lag, 0))
 
-    def look_back(self, causal: Floats, numbers: Floats | None = None) -> Hindsight:
+    def look_back(self, causal: Floats, numbers: Floats | None = None) -> RegimesInHindsight:
         """Return the regimes in hindsight of the last rounds; see `Inferred.hindsight`.
 
         Parameters

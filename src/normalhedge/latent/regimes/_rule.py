@@ -17,7 +17,7 @@ from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import FIRST, Candidate, CandidatePool, CandidateSearch
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
-from normalhedge.latent.regimes._hindsight import Hindsight, look_back
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight, look_back
 from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
@@ -175,7 +175,7 @@ class RegimesRule:
 
     def look_back(
         self, state: RegimesState, causal: Floats, numbers: Floats | None = None
-    ) -> Hindsight:
+    ) -> RegimesInHindsight:
         """Return the regimes of the last rounds in hindsight, whose causal ones are given."""
         seen = np.concatenate(state.seen)
         if numbers is not None and len(numbers) > len(seen):

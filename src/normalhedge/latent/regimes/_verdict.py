@@ -11,7 +11,7 @@ WORDS = ("No", "One", "Two", "Three", "Four", "Five")
 MANY = 5  # the largest number of regimes that a sentence describes
 
 
-class Verdict(NamedTuple):
+class SeriesVerdict(NamedTuple):
     """The verdict on a series, given all rounds."""
 
     kind: str  # "regimes", "break", "wandering" or "nothing"
@@ -19,7 +19,7 @@ class Verdict(NamedTuple):
     evidence: str  # the scores behind it, in a sentence
 
 
-def verdict(inferred: Inferred) -> Verdict:
+def verdict(inferred: Inferred) -> SeriesVerdict:
     """Return the verdict on a series.
 
     Regimes return if one of them has several stays on the path in hindsight. If each has one, there
@@ -29,12 +29,14 @@ def verdict(inferred: Inferred) -> Verdict:
     count = len(looked.parameters)
     evidence = _evidence(inferred)
     if not count:
-        return Verdict("nothing", "Nothing was observed.", evidence)
+        return SeriesVerdict("nothing", "Nothing was observed.", evidence)
     if count == 1:
         if looked.moving > 0.5:
             words = "No regimes: a single one that wanders explains the series as well."
-            return Verdict("wandering", words, evidence)
-        return Verdict("nothing", "No regimes: a single one explains the series as well.", evidence)
+            return SeriesVerdict("wandering", words, evidence)
+        return SeriesVerdict(
+            "nothing", "No regimes: a single one explains the series as well.", evidence
+        )
     stays = inferred.stays()
     if max(looked.stays.values()) > 1:
         number = WORDS[count] if count < len(WORDS) else str(count)
@@ -45,15 +47,17 @@ def verdict(inferred: Inferred) -> Verdict:
                 for k, n in looked.stays.items()
             )
         drift = " and drift" if looked.moving > 0.5 else ""
-        return Verdict("regimes", f"{number} regimes that return{drift}{described}.", evidence)
+        return SeriesVerdict(
+            "regimes", f"{number} regimes that return{drift}{described}.", evidence
+        )
     places = [str(when) for when in stays["from"][1:]]
     parts = " to ".join(f"state {k} ({_brief(inferred, k)})" for k in stays["regime"])
     if not places:
         words = f"No regimes: the most probable path stays in state {stays['regime'][0]}."
-        return Verdict("nothing", words, evidence)
+        return SeriesVerdict("nothing", words, evidence)
     name = "A break" if len(places) == 1 else f"{WORDS[min(len(places), 5)]} breaks"
     words = f"{name}, at {' and '.join(places)}: from {parts}. No regime returns."
-    return Verdict("break", words, evidence)
+    return SeriesVerdict("break", words, evidence)
 
 
 def _brief(inferred: Inferred, state: int) -> str:
