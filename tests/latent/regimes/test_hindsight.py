@@ -12,6 +12,7 @@ from benchmarks.latent.hindsight import true_smoother
 from benchmarks.latent.scores import agreement
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.models import fit
+from normalhedge.latent.regimes import verdict
 from normalhedge.latent.regimes._candidates import Candidate
 from tests.latent.regimes.examples import series, switching, textbook, weather
 
@@ -141,6 +142,47 @@ def test_short_and_odd_series() -> None:
         assert len(looked) == len(values)
         assert np.isfinite(looked.probabilities).all()
         assert np.isfinite([p.deviation for p in looked.parameters.values()]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("return", "regimes", "Two regimes that return: state 0"),
+        ("break", "break", "A break, at 15"),
+        ("walk", "wandering", "No regimes: a single one that wanders"),
+        ("noise", "nothing", "No regimes: a single one explains"),
+        ("words", "regimes", "Two regimes that return: state 0 (dry 9"),
+    ],
+)
+def test_the_verdict(name: str, kind: str, words: str) -> None:
+    rng = np.random.default_rng(0)
+    values: Any = {
+        "return": rng.normal(0.0, np.where(np.arange(500) // 100 % 2, 2.0, 0.5)),
+        "break": rng.normal(np.r_[np.zeros(150), np.full(100, 2.5)], 1.0),
+        "walk": np.cumsum(rng.normal(size=500)),
+        "noise": rng.normal(size=400),
+        "words": weather(400),
+    }[name]
+    found = infer(values, states=(1, 2, 3))
+    result = verdict(found)
+    assert result.kind == kind
+    assert result.sentence.startswith(words)
+    assert "nats a round" in result.evidence
+
+
+def test_causal_regimes_count_for_those_in_hindsight() -> None:
+    """More regimes of the time than in hindsight: probabilities are added up."""
+    rng = np.random.default_rng(2)
+    case = cases.drift(rng)
+    found = infer(case.observations[:1500])
+    looked, causal = found.hindsight, found.path.probabilities
+    folded = looked.fold(causal)
+    assert folded.shape == (1500, len(looked.parameters))
+    np.testing.assert_allclose(folded.sum(axis=1), causal.sum(axis=1))
+    places = looked.fold_places(causal)
+    for k in range(folded.shape[1]):
+        np.testing.assert_allclose(folded[:, k], causal[:, places == k].sum(axis=1))
+    assert set(places.tolist()) == set(looked.parameters)
 
 
 def test_nothing_was_seen() -> None:
