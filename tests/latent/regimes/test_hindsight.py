@@ -148,7 +148,7 @@ def test_short_and_odd_series() -> None:
     ("name", "kind", "words"),
     [
         ("return", "regimes", "Two regimes that return: state 0"),
-        ("break", "break", "A break, at 15"),
+        ("break", "break", "A break, at 149: from state"),
         ("walk", "wandering", "No regimes: a single one that wanders"),
         ("noise", "nothing", "No regimes: a single one explains"),
         ("words", "regimes", "Two regimes that return: state 0 (dry 9"),
