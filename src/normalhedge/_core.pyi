@@ -224,6 +224,27 @@ def log(x: Floats, result: Floats, /) -> None: ...
 def log1p(x: Floats, result: Floats, /) -> None: ...
 def log_gamma(x: Floats, result: Floats, /) -> None: ...
 def one_less_exp(x: Floats, result: Floats, /) -> None: ...
+def moving_expect(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, smoothed: Floats, /
+) -> float: ...
+def moving_fit(
+    family: str,
+    observations: Floats,
+    length: int,
+    keep: Floats,
+    initial: Floats,
+    transitions: Floats,
+    parameters: Floats,
+    start: Floats | None,
+    guards: Floats,
+    iterations: int,
+    tolerance: float,
+    logs: Floats,
+    /,
+) -> tuple[float, int]: ...
+def moving_path(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, path: np.ndarray, /
+) -> float: ...
 def online_begin(
     shape: np.ndarray, settings: Floats, columns: int, shares: Floats, block: Floats, /
 ) -> None: ...

@@ -23,7 +23,15 @@ from normalhedge.latent.banks import (
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.regimes import Forecast, Inferred, Live, Regimes, infer, resume
+from normalhedge.latent.regimes import (
+    Forecast,
+    Inferred,
+    Live,
+    Regimes,
+    RegimesInHindsight,
+    infer,
+    resume,
+)
 from normalhedge.latent.tracking import HedgedTracker, ParticleFilter
 
 __all__ = [
@@ -44,6 +52,7 @@ __all__ = [
     "Persistence",
     "Predictor",
     "Regimes",
+    "RegimesInHindsight",
     "StateExperts",
     "bank_from_hmmlearn",
     "best_candidate",
