@@ -119,6 +119,21 @@ public:
         return 1 + live;
     }
 
+    // Write each run: how many rounds ago it began, its probability, and how many rounds ago the breaks before it came,
+    // the latest first; NaN where there was none.
+    size_t write_runs(double* result) {
+        constexpr size_t width = 2 + breaks_kept;
+        for (size_t r = 0; r < count(); ++r) {
+            result[r * width] = *rounds_ - starts_[r];
+            result[r * width + 1] = total(share(r));
+            for (size_t b = 0; b < breaks_kept; ++b) {
+                const double start = past(r)[b];
+                result[r * width + 2 + b] = start > 0.0 ? *rounds_ - start : not_a_number;
+            }
+        }
+        return count();
+    }
+
 private:
     size_t count() const { return static_cast<size_t>(*count_); }
     double* run(size_t r) { return runs_ + r * size_; }

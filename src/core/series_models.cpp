@@ -143,8 +143,20 @@ std::int64_t series_ahead(Text kind, Text family, std::int64_t width, Sheet grid
     });
 }
 
+std::int64_t series_breaks(Text family, std::int64_t width, Sheet grid, Row numbers, Matrix<double> runs) {
+    require(grid.rows == 2 && runs.rows == runs_kept && runs.columns == 2 + breaks_kept, sizes);
+    const Grid hazards{grid.row(0), grid.row(1), grid.columns, 1.0};
+    return with_model(family, width, [&](const auto& model, size_t) {
+        using Model = std::decay_t<decltype(model)>;
+        require(numbers.n == RunLengths<Model>::size(model, hazards), sizes);
+        RunLengths<Model> process(model, hazards, const_cast<double*>(numbers.data));  // it is only read
+        return static_cast<std::int64_t>(process.write_runs(runs.data));
+    });
+}
+
 PyMethodDef functions[] = {
     bind<series_ahead>("series_ahead", "Write a distribution as shares and rows of parameters; return their number."),
+    bind<series_breaks>("series_breaks", "Write the runs of a model of breaks; return their number."),
     bind<series_learn>("series_learn", "Write what a series model knows after a series."),
     bind<series_run>("series_run", "Learn observations; write their log densities, means and variances."),
     bind<series_size>("series_size", "Return how many numbers a series model has."),

@@ -272,6 +272,9 @@ def series_ahead(
     rows: Floats,
     /,
 ) -> int: ...
+def series_breaks(
+    family: str, width: int, grid: Floats, numbers: Floats, runs: Floats, /
+) -> int: ...
 def series_learn(
     kind: str,
     family: str,

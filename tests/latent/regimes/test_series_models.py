@@ -22,7 +22,7 @@ class Walk:
 
     family = "gaussian"
 
-    def learn(self, seen: Floats) -> Floats:
+    def learn(self, seen: Floats, symbols: int | None) -> Floats:  # noqa: ARG002
         return self.run(np.array([seen[~np.isnan(seen[:, 0])][0, 0], 1.0]), seen)[0]
 
     def run(self, numbers: Floats, seen: Floats) -> tuple[Floats, SeriesRounds]:

@@ -237,7 +237,7 @@ class RegimesRule:
             settings.numbers,
             settings.budget,
             settings.symbols,
-            _series_models.TRIED.get(kind, ()),
+            _series_models.tried(kind, settings.symbols),
         )
         pool, left, joined = search.review(pool, seen, state.weights, rng)
         if not pool.candidates:  # too few observations for this many states
