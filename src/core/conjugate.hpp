@@ -25,7 +25,7 @@ namespace normalhedge::latent {
 // Numbers: m, n, a, b of each column. Predictive rows, of one column: location, scale^2, degrees of freedom; of several:
 // the means, then the variances.
 struct NormalGamma {
-    static constexpr double shape = 1.25;  // of the prior: 2.5 degrees of freedom, so that there is a variance
+    static constexpr double shape = 1.1;  // of the prior: 2.2 degrees of freedom, so that there is a variance
     size_t columns = 1;
 
     size_t numbers() const { return 4 * columns; }

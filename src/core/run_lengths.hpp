@@ -48,20 +48,21 @@ class RunLengths {
 public:
     size_t components() const { return 1 + runs_kept; }
     static size_t size(const Model& model, const Grid& hazards) {
-        return 2 + model.moments() + runs_kept * (1 + model.numbers() + hazards.size + breaks_kept);
+        return 3 + model.moments() + runs_kept * (1 + model.numbers() + hazards.size + breaks_kept);
     }
 
-    // The numbers: rounds, runs, the moments of all observations; of each run its first round, what it knows, its
+    // The numbers: rounds, runs, the first round, the moments of all observations; of each run its first round, what it knows, its
     // probability with each hazard, and the breaks before it.
     RunLengths(const Model& model, const Grid& hazards, double* numbers)
-        : model_(model), hazards_(hazards), rounds_(numbers), count_(numbers + 1), moments_(numbers + 2),
+        : model_(model), hazards_(hazards), rounds_(numbers), count_(numbers + 1), first_(numbers + 2), moments_(numbers + 3),
           starts_(moments_ + model.moments()), runs_(starts_ + runs_kept),
           shares_(runs_ + runs_kept * model.numbers()), past_(shares_ + runs_kept * hazards.size),
           size_(model.numbers()), new_run_(size_), new_shares_(hazards.size) {}
 
-    // Begin before a series whose moments are known.
-    void begin(const double* seen, size_t rounds, size_t columns) {
+    // Begin in this round of a series, whose moments are known.
+    void begin(const double* seen, size_t rounds, size_t columns, size_t first) {
         std::fill_n(rounds_, size(model_, hazards_), 0.0);
+        *rounds_ = *first_ = starts_[0] = static_cast<double>(first);
         for (size_t t = 0; t < rounds; ++t)
             if (is_known(seen + t * columns, columns)) model_.remember(moments_, seen + t * columns);
         model_.prior(moments_, runs_);
@@ -83,17 +84,17 @@ public:
         double most = now;
         for (size_t r = 0; r < live; ++r) most = larger(most, logs_[r] = model_.log_predictive(run(r), y));
         const size_t before = most_probable();
+        const bool begins = round == *first_;  // there is nothing to break yet
         double sum = 0.0;
         for (size_t h = 0; h < hazards_.size; ++h) {
             double all = 0.0;
             for (size_t r = 0; r < live; ++r) all += share(r)[h];
-            // A series may begin, but not break, in its first round.
-            const double hazard = round > 0.0 ? hazards_.values[h] : 0.0;
+            const double hazard = begins ? 0.0 : hazards_.values[h];
             sum += new_shares_[h] = hazard * all * std::exp(now - most);
             for (size_t r = 0; r < live; ++r) sum += share(r)[h] *= (1.0 - hazard) * std::exp(logs_[r] - most);
         }
         for (size_t r = 0; r < live; ++r) model_.learn(run(r), y);
-        if (round > 0.0) {
+        if (!begins) {
             model_.learn(new_run_.data(), y);
             open(round, before);
         }
@@ -108,8 +109,7 @@ public:
         model_.predictive(new_run_.data(), result.rows, result.width);
         std::fill_n(result.shares, 1 + live, 0.0);
         for (size_t h = 0; h < hazards_.size; ++h) {
-            const double lasts = *rounds_ > 0.0
-                ? std::pow(1.0 - hazards_.values[h], static_cast<double>(steps)) : 1.0;
+            const double lasts = std::pow(1.0 - hazards_.values[h], static_cast<double>(steps));
             for (size_t r = 0; r < live; ++r) {
                 result.shares[0] += (1.0 - lasts) * share(r)[h];
                 result.shares[1 + r] += lasts * share(r)[h];
@@ -119,17 +119,16 @@ public:
         return 1 + live;
     }
 
-    // Write each run: how many rounds ago it began, its probability, and how many rounds ago the breaks before it came,
-    // the latest first; NaN where there was none.
+    // Write each run: how many rounds ago it began, its probability, and how many rounds ago there was a break: where it
+    // began, and before that, the latest first; NaN where there was none.
     size_t write_runs(double* result) {
-        constexpr size_t width = 2 + breaks_kept;
-        for (size_t r = 0; r < count(); ++r) {
-            result[r * width] = *rounds_ - starts_[r];
-            result[r * width + 1] = total(share(r));
-            for (size_t b = 0; b < breaks_kept; ++b) {
-                const double start = past(r)[b];
-                result[r * width + 2 + b] = start > 0.0 ? *rounds_ - start : not_a_number;
-            }
+        constexpr size_t width = 3 + breaks_kept;
+        for (size_t r = 0; r < count(); ++r, result += width) {
+            result[0] = *rounds_ - starts_[r];
+            result[1] = total(share(r));
+            result[2] = starts_[r] > *first_ ? result[0] : not_a_number;
+            for (size_t b = 0; b < breaks_kept; ++b)
+                result[3 + b] = past(r)[b] < 0.0 ? not_a_number : *rounds_ - past(r)[b];
         }
         return count();
     }
@@ -154,8 +153,11 @@ private:
     // Let a run begin in this round, after the run `before`; the least probable run makes room for it.
     void open(double round, size_t before) {
         double breaks[breaks_kept];
-        breaks[0] = starts_[before];
-        std::copy_n(past(before), breaks_kept - 1, breaks + 1);
+        std::fill_n(breaks, breaks_kept, -1.0);
+        if (starts_[before] > *first_) {
+            breaks[0] = starts_[before];
+            std::copy_n(past(before), breaks_kept - 1, breaks + 1);
+        }
         size_t place = count();
         if (place == runs_kept) {
             place = 0;
@@ -188,7 +190,7 @@ private:
 
     const Model& model_;
     const Grid& hazards_;
-    double *rounds_, *count_, *moments_, *starts_, *runs_, *shares_, *past_;
+    double *rounds_, *count_, *first_, *moments_, *starts_, *runs_, *shares_, *past_;
     size_t size_;
     double logs_[runs_kept];
     std::vector<double> new_run_, new_shares_;

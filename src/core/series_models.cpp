@@ -99,8 +99,10 @@ void series_learn(Text kind, Text family, std::int64_t width, Sheet grid, double
     with_process(kind, family, width, grid, memory, numbers, [&](auto process, const auto& model, size_t columns) {
         require(seen.columns == columns, sizes);
         check_values(model, seen);
-        process.begin(seen.data, seen.rows, columns);
-        for (size_t t = 0; t < seen.rows; ++t) process.observe(seen.row(t), columns);
+        size_t first = 0;
+        while (first < seen.rows && !is_known(seen.row(first), columns)) ++first;
+        process.begin(seen.data, seen.rows, columns, first);
+        for (size_t t = first; t < seen.rows; ++t) process.observe(seen.row(t), columns);
     });
 }
 
@@ -144,7 +146,7 @@ std::int64_t series_ahead(Text kind, Text family, std::int64_t width, Sheet grid
 }
 
 std::int64_t series_breaks(Text family, std::int64_t width, Sheet grid, Row numbers, Matrix<double> runs) {
-    require(grid.rows == 2 && runs.rows == runs_kept && runs.columns == 2 + breaks_kept, sizes);
+    require(grid.rows == 2 && runs.rows == runs_kept && runs.columns == 3 + breaks_kept, sizes);
     const Grid hazards{grid.row(0), grid.row(1), grid.columns, 1.0};
     return with_model(family, width, [&](const auto& model, size_t) {
         using Model = std::decay_t<decltype(model)>;

@@ -21,7 +21,7 @@ public:
         : model_(model), ratios_(ratios), shares_(numbers), levels_(numbers + ratios.size),
           size_(model.numbers()), spare_(size_) {}
 
-    void begin(const double* seen, size_t rounds, size_t columns) {
+    void begin(const double* seen, size_t rounds, size_t columns, size_t) {
         std::vector<double> moments(model_.moments());
         for (size_t t = 0; t < rounds; ++t)
             if (is_known(seen + t * columns, columns)) model_.remember(moments.data(), seen + t * columns);

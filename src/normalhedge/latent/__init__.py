@@ -23,14 +23,25 @@ from normalhedge.latent.banks import (
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.regimes import Forecast, Inferred, Live, Regimes, infer, resume
+from normalhedge.latent.regimes import (
+    Break,
+    Evidence,
+    Forecast,
+    Inferred,
+    Live,
+    Regimes,
+    infer,
+    resume,
+)
 from normalhedge.latent.tracking import HedgedTracker, ParticleFilter
 
 __all__ = [
     "BankRun",
     "BankState",
     "BayesAverage",
+    "Break",
     "CategoricalBank",
+    "Evidence",
     "Followed",
     "Forecast",
     "GaussianBank",

@@ -2,6 +2,7 @@
 
 from normalhedge.latent.regimes._baselines import baselines as baselines
 from normalhedge.latent.regimes._encoding import KINDS as KINDS, Encoding as Encoding
+from normalhedge.latent.regimes._evidence import Break, Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._infer import infer, new_regimes as new_regimes, resume
 from normalhedge.latent.regimes._inferred import Inferred, Live
@@ -19,4 +20,4 @@ from normalhedge.latent.regimes._tables import (
     score_table as score_table,
 )
 
-__all__ = ["Forecast", "Inferred", "Live", "Regimes", "infer", "resume"]
+__all__ = ["Break", "Evidence", "Forecast", "Inferred", "Live", "Regimes", "infer", "resume"]

@@ -53,6 +53,14 @@ class LearningRecipe(NamedTuple):
             source = f"the last {self.window} rounds"
         return f"{self.family}, {self.states} {plural}, {source}"
 
+    def kind(self) -> str:
+        """Return how the series changes, by this model: one of `KINDS` of the labels."""
+        if not self.states:
+            return _series_models.MODELS[self.family].kind
+        if self.states > 1:
+            return "regimes"
+        return "wandering" if self.window or self.memory else "nothing"
+
     def opens(self) -> int:
         """Return the number of observations needed before the model is learned."""
         if not self.states:

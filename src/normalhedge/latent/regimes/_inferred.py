@@ -12,6 +12,7 @@ from normalhedge.boundary import charts, inputs, notebook, rooms_above
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
+from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
@@ -108,6 +109,11 @@ class Inferred:
     def support(self) -> dict[int, float]:
         """The total weight of the models with each number of states at the end."""
         return self.live.regimes.support()
+
+    @property
+    def evidence(self) -> Evidence:
+        """How the series has changed: by regimes that return, by breaks, or not at all."""
+        return self.live.regimes.evidence
 
     def forecast(self, rounds: int = 1) -> Forecast:
         """Return a forecast of the next rounds."""

@@ -14,6 +14,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._matching import Labels
@@ -147,6 +148,19 @@ class RegimesRule:
             return Forecast((self.predict(state),) * rounds, *none)
         return forecast(
             rounds, state.bank, state.filters, state.weights, state.labels, state.previous
+        )
+
+    def evidence(self, state: RegimesState) -> Evidence:
+        """Return how the series has changed so far."""
+        return evidence(
+            state.labels,
+            state.pool,
+            state.bank,
+            state.filters,
+            state.weights,
+            state.rounds,
+            state.observed,
+            self.settings.worth,
         )
 
     def renumber(self, state: RegimesState) -> tuple[RegimesState, Labels]:

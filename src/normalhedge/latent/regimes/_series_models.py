@@ -18,12 +18,13 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 
 # the chance of a break in a round is one of these, with these prior probabilities
-RARE = ((0.003, 0.01), (0.5, 0.5))
+RARE = ((0.005, 0.01), (0.5, 0.5))
 FREQUENT = ((0.03,), (1.0,))
 # the ratio of the variances of level and noise is one of these; the last is a random walk
 RATIOS = ((0.003, 0.03, 0.3, 3.0, 100.0), (0.2,) * 5)
 # the relative growth of the variance of a rate, or of probabilities, in a round is one of these
 GROWTHS = ((0.003, 0.01, 0.03, 0.1, 0.3), (0.2,) * 5)
+STEADY = ((0.0,), (1.0,))  # neither: the parameters are unknown, but do not change
 MEMORY = 0.99  # of the noise of a level that wanders, a factor for each observation
 # with more symbols than this, the probability of each in each run would take too much room
 SYMBOLS = 50
@@ -41,6 +42,10 @@ class SeriesRounds(NamedTuple):
 
 class SeriesModel(Protocol):
     """A way to predict a series without hidden states."""
+
+    @property
+    def kind(self) -> str:
+        """How the series changes: ``"breaks"``, ``"wandering"`` or ``"nothing"``."""
 
     @property
     def family(self) -> str:
@@ -76,16 +81,21 @@ class Conjugate:
     first of the numbers is the number of columns, or of symbols.
     """
 
-    kind: Literal["breaks", "wandering"]
+    process: Literal["breaks", "wandering"]
     family: str
     # an unknown constant: its values and their prior probabilities
     grid: tuple[tuple[float, ...], tuple[float, ...]]
     memory: float = 1.0
 
+    @property
+    def kind(self) -> str:
+        """How the series changes."""
+        return "nothing" if self.grid == STEADY else self.process
+
     def learn(self, seen: Floats, symbols: int | None) -> Floats:
         """Return the numbers of the model after a series."""
         width = symbols or seen.shape[1]
-        size = _core.series_size(self.kind, self.family, width, len(self.grid[0]))
+        size = _core.series_size(self.process, self.family, width, len(self.grid[0]))
         numbers = np.zeros(1 + size)
         numbers[0] = width
         _core.series_learn(*self._shape(numbers), np.ascontiguousarray(seen), numbers[1:])
@@ -100,7 +110,7 @@ class Conjugate:
 
     def components(self, numbers: Floats, rounds: int = 1) -> tuple[Floats, Floats]:
         """Return the distribution of the observation so many rounds ahead."""
-        most = 1 + RUNS if self.kind == "breaks" else len(self.grid[0])
+        most = 1 + RUNS if self.process == "breaks" else len(self.grid[0])
         shares, rows = np.zeros(most), np.zeros((self._rows(numbers), most))
         count = _core.series_ahead(*self._shape(numbers), numbers[1:], rounds, shares, rows)
         return shares[:count], rows[:, :count]
@@ -108,16 +118,17 @@ class Conjugate:
     def runs(self, numbers: Floats) -> Floats:
         """Return the runs of a model of breaks, a row for each.
 
-        A row holds how many rounds ago the run began, its probability, and how many rounds ago the
-        breaks before it came, the latest first; NaN where there was none.
+        A row holds how many rounds ago the run began, its probability, and how many rounds ago
+        there were breaks, the latest first, where the run began among them; NaN where there was
+        none.
         """
-        kind, family, width, grid, _ = self._shape(numbers)
-        table = np.zeros((RUNS, 2 + BREAKS))
+        _, family, width, grid, _ = self._shape(numbers)
+        table = np.zeros((RUNS, 3 + BREAKS))
         return table[: _core.series_breaks(family, width, grid, numbers[1:], table)]
 
     def _shape(self, numbers: Floats) -> tuple[str, str, int, Floats, float]:
         """Return what every function of the core needs to know of a model."""
-        return self.kind, self.family, int(numbers[0]), np.array(self.grid), self.memory
+        return self.process, self.family, int(numbers[0]), np.array(self.grid), self.memory
 
     def _rows(self, numbers: Floats) -> int:
         """Return the number of rows of parameters."""
@@ -128,6 +139,10 @@ class Conjugate:
 
 
 MODELS: dict[str, SeriesModel] = {
+    "steady": Conjugate("wandering", "student", STEADY),
+    "steady_counts": Conjugate("wandering", "negative_binomial", STEADY),
+    "steady_symbols": Conjugate("wandering", "categorical", STEADY),
+    "steady_columns": Conjugate("wandering", "diagonal", STEADY),
     "breaks": Conjugate("breaks", "student", RARE),
     "frequent_breaks": Conjugate("breaks", "student", FREQUENT),
     "breaks_of_counts": Conjugate("breaks", "negative_binomial", RARE),
@@ -143,15 +158,20 @@ MODELS: dict[str, SeriesModel] = {
 }
 """The models, by the names that their recipes have as a family; files name them so."""
 
-NUMBERS = ("breaks", "frequent_breaks", "wandering_level")
-COUNTS = ("breaks_of_counts", "frequent_breaks_of_counts", "wandering_rate")
-COLUMNS = ("breaks_of_columns", "frequent_breaks_of_columns", "wandering_levels")
+NUMBERS = ("steady", "breaks", "frequent_breaks", "wandering_level")
+COUNTS = ("steady_counts", "breaks_of_counts", "frequent_breaks_of_counts", "wandering_rate")
+COLUMNS = ("steady_columns", "breaks_of_columns", "frequent_breaks_of_columns", "wandering_levels")
 TRIED: Mapping[str, tuple[str, ...]] = {
     "gaussian": NUMBERS,
     "student": NUMBERS,
     "poisson": COUNTS,
     "negative_binomial": COUNTS,
-    "categorical": ("breaks_of_symbols", "frequent_breaks_of_symbols", "wandering_symbols"),
+    "categorical": (
+        "steady_symbols",
+        "breaks_of_symbols",
+        "frequent_breaks_of_symbols",
+        "wandering_symbols",
+    ),
     "full": COLUMNS,
     "diagonal": COLUMNS,
 }
