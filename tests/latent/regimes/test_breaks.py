@@ -197,7 +197,7 @@ def test_a_level_that_wanders_is_the_kalman_filter_integrated_over_the_variance(
             parts = [kalman(seen[:rounds], ratio, variance, centre) for ratio in ratios]
             return float(prior * np.dot(shares, np.exp(parts)))
 
-        return integrate.quad(weighted, -12.0, 12.0, limit=400, epsabs=1e-300)[0]
+        return float(integrate.quad(weighted, -12.0, 12.0, limit=400, epsabs=1e-300)[0])
 
     for rounds in (5, 8, 12):
         exact = math.log(density(rounds) / density(learned))

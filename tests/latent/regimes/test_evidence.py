@@ -58,8 +58,8 @@ def test_counts_and_symbols_break_as_well() -> None:
     rng = np.random.default_rng(4)
     late = np.arange(600) >= 350
     for kind, series in (
-        ("counts", rng.poisson(np.where(late, 7.0, 3.0))),
-        ("symbols", (rng.random(600) < np.where(late, 0.8, 0.2)).astype(int)),
+        ("counts", rng.poisson(np.where(late, 7.0, 3.0)).astype(float)),
+        ("symbols", (rng.random(600) < np.where(late, 0.8, 0.2)).astype(float)),
     ):
         evidence = found(series, kind)
         assert evidence.kind == "breaks"

@@ -116,15 +116,19 @@ def evidence(
     nats = dict(zip(KINDS, labels.evidence.tolist(), strict=True))
     shares = weights @ labels.kinds if len(labels.kinds) else np.zeros(len(KINDS))
     by_kind = dict(zip(KINDS, shares.tolist(), strict=True))
-    best = max(KINDS[1:], key=nats.__getitem__)
     enough = max(EVIDENCE, worth * observed)
+    best = max(KINDS[1:], key=nats.__getitem__)
     if nats[best] < enough:
         best = "nothing"
-    elif best == "regimes":
+    elif best != "wandering" and nats["regimes"] >= enough:
+        # Regimes must be seen before they can be learned, so breaks may be a little ahead.
         switches, lasting = _switches(pool, observed)
-        if abs(lasting) < LASTING:
+        returned = switches >= RETURNS or nats["regimes"] > nats["breaks"] + enough
+        if best == "regimes" and abs(lasting) < LASTING:
             best = "nothing"
-        elif switches < RETURNS and nats["regimes"] < nats["breaks"] + enough:
+        elif returned and nats["regimes"] > nats["breaks"] - enough:
+            best = "regimes"
+        else:
             best = "breaks"
     breaks = () if bank is None else _breaks(bank, filters, weights, rounds)
     return Evidence(best, nats, by_kind, enough, breaks)
