@@ -455,8 +455,10 @@ def test_the_page_of_the_interface_has_all_routes(
     browser.until(f"{here.format('input')} !== null")
     browser.value(f"{here.format('input')}.focus()")
     browser.call("Input.insertText", text="load")
+    browser.until(f"{here.format('input')}.value === 'load'")
     browser.value(f"{here.format('button.execute')}.click()")
-    browser.until(f"{here.format('.live-responses-table')}?.innerText.includes('next_ticket')")
+    browser.until(f"{here.format('.responses-inner')}?.innerText.includes('next_ticket')")
+    browser.open("about:blank")
     browser.open(f"{server}/docs#/Rounds/predict")
     browser.until("document.querySelector('#operations-Rounds-predict .try-out button') !== null")
     assert browser.complaints == []

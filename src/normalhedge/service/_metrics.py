@@ -99,11 +99,11 @@ class Metrics:
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
+        yield from self._by_route()
         begun = CounterMetricFamily("normalhedge_alarms", "Alarms that began.", labels=["kind"])
         for kind in KINDS:
             begun.add_metric([kind], self._alarms.found[kind])
         yield begun
-        yield from self._by_route()
         yield from self._mixtures(time.time())
 
     def _by_route(self) -> Iterator[Metric]:

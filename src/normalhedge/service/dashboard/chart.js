@@ -90,7 +90,7 @@ export class Chart {
    */
   draw(data) {
     this.data = data;
-    const key = JSON.stringify([data.timed, data.layers.map((layer) => [keyOf(layer), layer.label, layer.tone, layer.kind])]);
+    const key = JSON.stringify([data.timed, this.dense(), data.layers.map((layer) => [keyOf(layer), layer.label, layer.tone, layer.kind])]);
     if (key !== this.drawn) {
       this.drawn = key;
       const known = new Map(data.layers.map((layer) => [keyOf(layer), layer]));
@@ -100,6 +100,11 @@ export class Chart {
     }
     if (this.plot) this.plot.setData(this.columns(), false);
     this.fit();
+  }
+
+  /** Return whether dots have little room. */
+  dense() {
+    return 4 * this.data.x.length > this.frame.clientWidth;
   }
 
   columns() {
@@ -140,7 +145,7 @@ export class Chart {
         bands.push({ series: [series.length + 1, series.length], fill: () => this.colour(layer.tone, FILLS[layer.kind]) });
         series.push({ width: 0, paths, points: { show: false } }, { width: 0, paths, points: { show: false } });
       } else if (layer.kind === "dots") {
-        series.push({ paths: () => null, points: { show: true, size: 4.5, width: 0, fill: stroke, stroke } });
+        series.push({ paths: () => null, points: { show: true, size: this.dense() ? 3.2 : 4.8, width: 0, fill: stroke, stroke } });
       } else {
         const kinds = layer.tone.split(" ");
         series.push({
@@ -152,7 +157,7 @@ export class Chart {
     const axis = { font: FONT, stroke: () => this.colour("plain"), grid: { stroke: () => this.colour("grid") }, ticks: { show: false } };
     this.plot = new uPlot(
       {
-        width: this.frame.clientWidth, height: this.height, series, bands, legend: { show: false }, padding: [10, 12, 0, 0],
+        width: this.frame.clientWidth, height: this.height, series, bands, legend: { show: false }, padding: [10, 18, 0, 0],
         scales: { x: { time: this.data.timed, range: () => this.shown() }, y: { range: () => this.heights } },
         axes: [
           {

@@ -2,8 +2,6 @@
 // "<img onerror=...>" is shown and never run. Marks that nobody sees, and that change the direction
 // or the place of others, are written out.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /** Return a text in which unseen marks are written out, such as ⟨U+202E⟩. */
@@ -27,11 +25,6 @@ export function sentence(text, names) {
 /** Return an element with properties and children; strings become text. */
 export function h(tag, given = {}, ...children) {
   return fill(document.createElement(tag), given, children);
-}
-
-/** Return an element of a drawing. */
-export function s(tag, given = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), given, children);
 }
 
 function fill(element, given, children) {
