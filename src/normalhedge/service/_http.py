@@ -29,9 +29,10 @@ JSON = "application/json"
 LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
 
+HEAD = "normalhedge.head"  # the key of a scope for its headers by name
+
 SAFE = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Headers of every answer."""
@@ -46,6 +47,7 @@ CLOSED = (
 PAGE = (
     *SAFE,
     (b"cache-control", b"no-cache"),
+    (b"referrer-policy", b"no-referrer"),
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -200,39 +202,32 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        head = dict(scope["headers"])
+        head = scope[HEAD]
         self.access.check_source(head, scope["method"])
         holder = NOBODY
         if self.counted:
             holder = self.access.holder(head, scope.get("client"))
-        if holder.digest:
-            sender.set(sender.get()._replace(token=holder.name))
+            if holder.digest:
+                sender.get().token = holder.name
         name = scope["path_params"].get("name", "")
         if self.scope:
             self.access.check(holder, self.scope, name)
         if not self.streams:
-            await self._answer(scope, receive, send, head, holder)
+            call = Call(scope, receive, send)
+            call.head, call.holder, call.limits = head, holder, self.limits
+            response = await self.handler(call)
+            await response(scope, receive, send)
             return
         with self.answers.opened(holder, self.scope, name) as opened:
             abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
-            ways = opened.receiving(receive), opened.sending(send, abort)
-            await self._answer(scope, *ways, head, holder)
+            receive, send = opened.receiving(receive), opened.sending(send, abort)
+            call = Call(scope, receive, send)
+            call.head, call.holder, call.limits = head, holder, self.limits
+            response = await self.handler(call)
+            await response(scope, receive, send)
             two_ways = scope["method"] == "POST"
             with suppress(SlowReaderError):
-                await opened.finish(ways[1], _last_line if two_ways else lambda _: b"")
-
-    async def _answer(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        head: dict[bytes, bytes],
-        holder: Holder,
-    ) -> None:
-        call = Call(scope, receive, send)
-        call.head, call.holder, call.limits = head, holder, self.limits
-        response = await self.handler(call)
-        await response(scope, receive, send)
+                await opened.finish(send, _last_line if two_ways else lambda _: b"")
 
 
 def _last_line(reason: str) -> bytes:
@@ -289,15 +284,16 @@ class Application:
             return
         begun = time.perf_counter()
         client = scope.get("client")
-        named = arrived(dict(scope["headers"]), client[0] if client else "")
+        scope[HEAD] = head = dict(scope["headers"])
+        named = arrived(head, client[0] if client else "")
         status = 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                further = PAGE if _label(scope) == FILE else CLOSED
-                message["headers"] = [*message["headers"], *named, *further]
+                closed = isinstance(scope.get("endpoint"), Endpoint | None)
+                message["headers"] = [*message["headers"], *named, *(CLOSED if closed else PAGE)]
             await send(message)
 
         scope["app"] = self  # so that the router raises what is refused
