@@ -281,6 +281,45 @@ def run_with_gaps(
     distributions: Floats,
     /,
 ) -> tuple[int, float]: ...
+def series_ahead(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    numbers: Floats,
+    rounds: int,
+    shares: Floats,
+    rows: Floats,
+    /,
+) -> int: ...
+def series_breaks(
+    family: str, width: int, grid: Floats, numbers: Floats, runs: Floats, /
+) -> int: ...
+def series_learn(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    /,
+) -> None: ...
+def series_run(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    logs: Floats,
+    means: Floats,
+    variances: Floats,
+    /,
+) -> None: ...
+def series_size(kind: str, family: str, width: int, grid: int, /) -> int: ...
 def set_slicing(slice_: int, large: int, cores: int, /) -> None: ...
 def write_loss_table(
     forecasts: Floats,

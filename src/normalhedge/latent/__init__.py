@@ -24,6 +24,8 @@ from normalhedge.latent.banks import (
     random_gaussian_bank,
 )
 from normalhedge.latent.regimes import (
+    Break,
+    Evidence,
     Forecast,
     Inferred,
     Live,
@@ -38,7 +40,9 @@ __all__ = [
     "BankRun",
     "BankState",
     "BayesAverage",
+    "Break",
     "CategoricalBank",
+    "Evidence",
     "Followed",
     "Forecast",
     "GaussianBank",

@@ -2,6 +2,7 @@
 
 from normalhedge.latent.regimes._baselines import baselines as baselines
 from normalhedge.latent.regimes._encoding import KINDS as KINDS, Encoding as Encoding
+from normalhedge.latent.regimes._evidence import Break, Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._infer import infer, new_regimes as new_regimes, resume
@@ -22,4 +23,14 @@ from normalhedge.latent.regimes._tables import (
 )
 from normalhedge.latent.regimes._verdict import verdict as verdict
 
-__all__ = ["Forecast", "Inferred", "Live", "Regimes", "RegimesInHindsight", "infer", "resume"]
+__all__ = [
+    "Break",
+    "Evidence",
+    "Forecast",
+    "Inferred",
+    "Live",
+    "Regimes",
+    "RegimesInHindsight",
+    "infer",
+    "resume",
+]

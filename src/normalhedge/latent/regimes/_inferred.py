@@ -13,6 +13,7 @@ from normalhedge.boundary import charts, inputs, notebook, rooms_above
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
+from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._plotting import regime_panels
@@ -133,8 +134,8 @@ class Inferred:
         dict or pandas.DataFrame
             The columns ``from``, ``to``, ``regime``, ``rounds``, and for each column of numbers
             ``mean`` and ``deviation``; for symbols, the share of each. ``from`` and ``to`` are the
-            times of the first and the last round, or their places. A data frame if the values or
-            times came from pandas, else a dictionary of columns.
+            times of the first and the last round, or their places. A data frame if the values came
+            from pandas, else a dictionary of columns.
         """
         columns = self.stays()
         if not self.sequence.pandas:
@@ -146,6 +147,11 @@ class Inferred:
     def stays(self) -> dict[str, list[Any]]:
         """Return `segments` as columns, whatever the values came from."""
         return segments(self.hindsight.path, self.sequence, self.time)
+
+    @property
+    def evidence(self) -> Evidence:
+        """How the series has changed: by regimes that return, by breaks, or not at all."""
+        return self.live.regimes.evidence
 
     def forecast(self, rounds: int = 1) -> Forecast:
         """Return a forecast of the next rounds."""

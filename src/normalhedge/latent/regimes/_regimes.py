@@ -10,6 +10,7 @@ from normalhedge.boundary import inputs, notebook
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._candidates import LearningRecipe
+from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._predictive import Predictive
@@ -118,8 +119,16 @@ class Regimes(LiveObject[RegimesState]):
         """The probability that the regime changes after this round; NaN before the first fit."""
         return self._state.switch
 
+    @property
+    def evidence(self) -> Evidence:
+        """How the series has changed so far: by regimes that return, by breaks, or not at all."""
+        return self._rule.evidence(self._state)
+
     def support(self) -> dict[int, float]:
-        """Return the total weight of the models with each number of states."""
+        """Return the total weight of the models with each number of states.
+
+        Models of breaks and of wandering levels have the rest.
+        """
         result = dict.fromkeys(self.numbers, 0.0)
         for recipe, weight in self.candidates().items():
             if recipe.states:

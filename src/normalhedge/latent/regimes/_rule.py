@@ -15,6 +15,7 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import FIRST, Candidate, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight, look_back
@@ -192,6 +193,19 @@ class RegimesRule:
             symbols=settings.symbols,
         )
 
+    def evidence(self, state: RegimesState) -> Evidence:
+        """Return how the series has changed so far."""
+        return evidence(
+            state.labels,
+            state.pool,
+            state.bank,
+            state.filters,
+            state.weights,
+            state.rounds,
+            state.observed,
+            self.settings.worth,
+        )
+
     def renumber(self, state: RegimesState) -> tuple[RegimesState, Labels]:
         """Return the state with the regimes in their order, and the new number of each old one."""
         labels, new = state.labels.renumber()
@@ -280,7 +294,7 @@ class RegimesRule:
             settings.numbers,
             settings.budget,
             settings.symbols,
-            _series_models.TRIED.get(kind, ()),
+            _series_models.tried(kind, settings.symbols),
         )
         pool, left, joined = search.review(pool, seen, state.weights, rng)
         if not pool.candidates:  # too few observations for this many states

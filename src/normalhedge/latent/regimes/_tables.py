@@ -97,7 +97,11 @@ def facts(inferred: Inferred) -> list[tuple[str, str]]:
     regimes, known = inferred.live.regimes, inferred.sequence.known
     candidates = sorted(regimes.candidates().items(), key=lambda pair: -pair[1])[:3]
     support = ", ".join(f"{k}: {share:.2f}" for k, share in inferred.support.items())
+    evidence = inferred.evidence
+    nats = ", ".join(f"{kind}: {lead:+.1f}" for kind, lead in list(evidence.nats.items())[1:])
     result = [
+        ("how the series changes", evidence.sentence(inferred.time)),
+        ("nats over one unchanging state", nats),
         ("rounds", f"{len(known):,}, {int((~known).sum()):,} of them without an observation"),
         ("weight by number of states", support),
         (

@@ -78,12 +78,13 @@ def _brief(inferred: Inferred, state: int) -> str:
 
 def _evidence(inferred: Inferred) -> str:
     scores = inferred.hindsight.scores
+    causal = f"Predictions at the time: {inferred.evidence.sentence(inferred.time)}."
     if len(scores) < 2:
-        return ""
+        return causal
     best = max(scores, key=lambda k: scores[k])
     parts = [f"{counted(k, 'state')} {scores[k]:+.3f}" for k in scores if k != best]
     return (
         f"Given all rounds, the best score in nats a round has a model with "
         f"{counted(best, 'state')}; others are behind it: {', '.join(parts)}. An additional state "
-        f"counts as a regime if it adds {inferred.live.regimes.settings.worth:g} or more."
+        f"counts as a regime if it adds {inferred.live.regimes.settings.worth:g} or more. {causal}"
     )
