@@ -18,7 +18,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.state import MixtureOptions
-from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
+from normalhedge.mixtures.summaries import ComponentLosses, Settled, Summary, TablePart, summarise
 from normalhedge.tables._classes import check_classes, find_classes, with_loss
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._contexts import settle_contexts, usual_contexts
@@ -85,6 +85,8 @@ class Blend:
         number, and its time or, without a column of times, its number.
     sums, totals
         The sums of each stretch; see `normalhedge.mixtures.state.sum_rows`.
+    components, last
+        The losses of the components of ``"auto"``, and the values of the last rows.
     rounds
         The rounds of the table, with their predictions.
     columns
@@ -106,6 +108,8 @@ class Blend:
     when: list[Any]
     sums: Floats
     totals: Floats
+    components: ComponentLosses
+    last: Floats
     rounds: TableRounds
     columns: Columns
     known_until: Mapping[str, LastKnown]
@@ -160,7 +164,8 @@ class Blend:
         """Return a summary of this table, which prints as tables, also in a notebook."""
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
-        rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
+        forecasts, outcomes, items, values = parts if new.all() else (part[new] for part in parts)
+        rows = Settled(forecasts, outcomes, items, values, self.last, self.components)
         part = TablePart(self.sums, self.totals, rows, self.alerts())
         summary = summarise(self.mixture, part)
         if self.quantiles is None:
@@ -428,6 +433,8 @@ def blend(
         _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,
         sums.totals,
+        sums.components,
+        sums.last,
         rounds,
         columns,
         last,

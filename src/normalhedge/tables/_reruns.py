@@ -83,7 +83,9 @@ def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
     known = ~np.isnan(panel.outcomes) & _new_rows(earlier, panel)
     if not known.any() or (panel.time_keys is None and known.sum() < FEWEST):
         return None
-    keys, times = np.unique(panel.outcome_times[known], return_inverse=True)
+    keys, times = panel.time_keys, panel.times[known]
+    if keys is None or panel.known is not None:
+        keys, times = np.unique(panel.outcome_times[known], return_inverse=True)
     last = np.full(len(panel.items), -1, dtype=np.int64)
     np.maximum.at(last, panel.series[known], times)
     ends = zip(panel.items, last.tolist(), strict=True)

@@ -22,6 +22,7 @@ from normalhedge.mixtures.losses import (
 )
 from normalhedge.mixtures.state import combine
 from normalhedge.mixtures.summaries._best_convex import Convex, best_convex, sampling_step
+from normalhedge.mixtures.summaries._components import ComponentLosses
 
 WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
@@ -144,9 +145,6 @@ CHUNK = 1 << 18
 SAMPLE = 1 << 18
 """The number of forecasts to which the best convex combination is fitted: a summary is quick."""
 
-RECENT = 100
-"""The number of rows over which the mean correction is taken."""
-
 ERRORS = (Absolute(), Square())
 """The losses of which MAE and RMSE are means."""
 
@@ -159,27 +157,18 @@ class Settled(NamedTuple):
     # outcomes, items: the outcome and the item of each row
     outcomes: Floats
     items: np.ndarray
-    # the forecasts of the blend and, for an automatic mixture, of its components; see
+    blend: Floats  # the forecasts of the blend; rows x classes
+    # the blend and, for an automatic mixture, its components in the last rows; see
     # ``src/core/automatic.hpp``
-    values: Floats
+    last: Floats
+    components: ComponentLosses  # of an automatic mixture
     # the number of the first round, if the rows are of the last rounds of a mixture; None if they
     # are a whole table
     since: int | None = None
     rounds: int = 0  # the number of rounds, in the former case
 
-    @property
-    def blend(self) -> Floats:
-        """The forecasts of the blend; rows x classes."""
-        return self.values[:, : self.forecasts.shape[1]]
 
-    def components(self, places: range) -> Floats:
-        """Return the forecasts of components at these places; rows x classes x components."""
-        rows, classes, _ = self.forecasts.shape
-        parts = self.values[:, classes:].reshape(rows, classes, -1)
-        return parts[:, :, places.start - 1 : places.stop - 1]
-
-
-def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) -> Comparison:
+def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool) -> Comparison:
     """Return the mean losses of the blend and of its yardsticks.
 
     The best expert is the one with the smallest loss among the experts that were often awake. In
@@ -193,20 +182,11 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
     losses_of = (loss, *ERRORS) if loss.forecasts is NUMBERS else (loss,)
     means = np.zeros((len(losses_of), len(combined) + len(names)))
     rows_awake = np.zeros(len(names))
-    component_sums, component_rows = np.zeros(len(components)), 0
     for part in _parts(rows):
         table, awake = _columns(loss, part, plain, substitute, convex)
         rows_awake += awake.sum(axis=0)
-        if components:
-            table = np.concatenate([table, part.components(components)], axis=2)
         for k, measure in enumerate(losses_of):
-            losses = _losses(measure, table, part)
-            means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
-            if k == 0 and components:
-                complete = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
-                component_sums = component_sums + complete.sum(axis=0)
-                component_rows += len(complete)
-                table = table[:, :, : means.shape[1]]
+            means[k] += _losses(measure, table, part).sum(axis=0) / count
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
     every = sampling_step(loss, rows.forecasts, SAMPLE)
@@ -223,16 +203,18 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
         rows.rounds,
         tuple(lines),
         nan if convex is None or every > 1 else convex.gap,
-        tuple((component_sums / component_rows).tolist()) if component_rows else (),
-        component_rows,
+        rows.components.means,
+        rows.components.rows,
         loss.of_wealth,
-        _shift(rows) if components.start > 4 and loss.forecasts.numeric else nan,
+        _shift(rows) if corrected and loss.forecasts.numeric else nan,
     )
 
 
 def _shift(rows: Settled) -> float:
-    followed = rows.components(range(3, 5))[-RECENT:]  # and its base
-    return float(np.nanmean(followed[:, :, 0] - followed[:, :, 1]))
+    """Return by how much the followed forecast differs from its base, in the mean."""
+    count, classes = len(rows.last), rows.forecasts.shape[1]
+    parts = rows.last[:, classes:].reshape(count, classes, rows.last.shape[1] // classes - 1)
+    return float(np.nanmean(parts[:, :, 2] - parts[:, :, 3]))
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
@@ -283,8 +265,8 @@ def _parts(rows: Settled) -> Iterator[Settled]:
     size = max(CHUNK // max(rows.forecasts.shape[1] * rows.forecasts.shape[2], 1), 1)
     edges = [count * k // ceil(count / size) for k in range(ceil(count / size) + 1)]
     for a, b in pairwise(edges):
-        forecasts, outcomes, items, values = (array[a:b] for array in rows[:4])
-        yield Settled(forecasts, outcomes, items, values)
+        parts = rows.forecasts[a:b], rows.outcomes[a:b], rows.items[a:b], rows.blend[a:b]
+        yield Settled(*parts, rows.last, rows.components)
 
 
 def _columns(

@@ -88,6 +88,11 @@ def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.
     ordered = sortable(column).combine_chunks()
     if every is not None:
         return np.searchsorted(every, ordered.to_numpy()).astype(np.int32), every
+    if is_number(ordered.type):
+        numbers = ordered.to_numpy(zero_copy_only=False)
+        if (numbers[1:] >= numbers[:-1]).all():  # mostly, tables are in the order of time
+            first = np.append(True, numbers[1:] != numbers[:-1])
+            return np.cumsum(first, dtype=np.int32) - np.int32(1), numbers[first]
     distinct = pc.unique(ordered)
     distinct = distinct.take(pc.sort_indices(distinct))
     codes: np.ndarray = pc.index_in(ordered, value_set=distinct).to_numpy()
