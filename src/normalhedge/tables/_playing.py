@@ -224,8 +224,8 @@ class _Player:
         if self._observe is not None:
             self._observe(here, values)
         losses = score_components(self._state, values, outcomes, items)
-        last = values[-RECENT:]
-        last = np.concatenate([part.last, last[~np.isnan(last[:, 0])]])[-RECENT:]
+        last = values[np.flatnonzero(~np.isnan(values[:, 0]))[-RECENT:]]
+        last = np.concatenate([part.last, last])[-RECENT:]
         return part._replace(components=part.components.plus(losses), last=last)
 
 
