@@ -1,6 +1,7 @@
 """The sums and the weights of a table."""
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,8 +51,8 @@ def test_stretches_of_any_length_have_the_same_results(
     early = pa.compute.less(table["ds"], table["ds"].sort()[50 * series])
     parts = table.filter(early), table.filter(pa.compute.invert(early))
 
-    def run() -> list[object]:
-        roles = {"target": "y", "by": "unique_id", "time": "ds"}
+    def run() -> list[Any]:
+        roles: dict[str, Any] = {"target": "y", "by": "unique_id", "time": "ds"}
         results = [blend(parts[0], **roles, lag=lag, pooled=pooled, max_pending=4)]
         results.append(blend(parts[1], **roles, lag=lag, mixture=results[0].mixture))
         pending = [
