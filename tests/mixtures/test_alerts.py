@@ -191,7 +191,7 @@ def test_autocorrelation_of_08_is_no_alarm() -> None:
     assert false_alarms(errors.reshape(1150, 30, n) ** 2) <= 1 / 30
 
 
-@pytest.mark.parametrize(("fold", "least", "delay"), [(8.0, 0.9, 32), (3.0, 0.45, 60)])
+@pytest.mark.parametrize(("fold", "least", "delay"), [(8.0, 0.95, 22), (3.0, 0.75, 55)])
 def test_worse_models_are_found(fold: float, least: float, delay: int) -> None:
     """The first of five models gets worse after 150 rounds; 40 panels."""
     rng, rounds = np.random.default_rng(5), []

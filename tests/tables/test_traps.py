@@ -152,10 +152,21 @@ def test_a_revised_outcome_is_told(tomorrow: Any) -> None:
     assert "revised" not in tomorrow(table[:55])  # grown
     revised = table[:58].copy()
     revised.loc[20, "y"] += 1.0
-    assert "outcomes of rows of the last table were revised: they are not learned" in tomorrow(
-        revised
+    assert "outcomes of 1 row of earlier tables were revised" in tomorrow(revised)
+    assert "revised" not in tomorrow(table[58:])  # later rows alone
+
+
+def test_a_revised_outcome_of_a_part_is_told(tomorrow: Any) -> None:
+    table = honest(ds=days())
+    assert "revised" not in tomorrow(table[:30])
+    assert "revised" not in tomorrow(table[20:40])  # a window that moves
+    revised = table[25:45].copy()
+    revised.loc[[27, 33], "y"] += 1.0  # of the first table, and of the last
+    day = str(table["ds"][27])[:10]
+    assert f"outcomes of 2 rows of earlier tables were revised, the first at {day}: they" in (
+        tomorrow(revised)
     )
-    assert "revised" not in tomorrow(table[40:])  # a window of it
+    assert "revised" not in tomorrow(table[38:50])
 
 
 def test_a_revised_forecast_is_told() -> None:
