@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import ceil, expm1, isnan, nan
+from math import ceil, expm1, isfinite, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,13 @@ from normalhedge.mixtures.summaries._components import ComponentLosses
 WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
 this many rows."""
+
+FEW_ROWS = 0.01
+"""The share of rows with the largest losses without which the blend is compared again."""
+
+THIRD, POINTS, SIGN = 1.0 / 3.0, 0.05, 0.01
+"""These rows matter if they change how far the blend is from a plain combination by this part of
+the larger share, and by so many points; or its sign, by fewer points."""
 
 MANY = 2.0
 """Losses that exceed others by this factor are described as a multiple, not in percent."""
@@ -69,6 +76,10 @@ class Comparison:
     of_wealth: bool = False  # whether losses are logarithms of wealth
     # by how much corrections moved the forecasts of the last rows, in the mean; NaN without them
     shift: float = nan
+    # few, usual: the number of rows with the largest losses that were left out, and the lines of
+    # the blend and the plain combinations without them; of fewer than ENOUGH rows, none
+    few: int = 0
+    usual: tuple[Line, ...] = ()
 
     def loss_of(self, name: str) -> float:
         """Return the mean loss of a line; NaN if no line has this name."""
@@ -96,6 +107,29 @@ class Comparison:
             return f"{words}, over {self.where}" if less > WORSE else ""
         behind = [_more(blend, x) for x in plain if blend - x.loss > WORSE * abs(x.loss)]
         return f"the blend lost {' and '.join(behind)}, over {self.where}" if behind else ""
+
+    @property
+    def headline(self) -> str:
+        """A sentence if a few rows decide how good the blend looks; empty otherwise."""
+        if not self.usual or self.of_wealth:
+            return ""
+        blend, *others = self.usual
+        changed = []
+        for line in others:
+            before = _share(self.lines[0].loss, self.loss_of(line.name))
+            after = _share(blend.loss, line.loss)
+            size = max(abs(before), abs(after))
+            least = SIGN if before * after < 0.0 else max(POINTS, THIRD * size)
+            if isfinite(size) and abs(after - before) > least:
+                changed.append((line.name, before, after))
+        if not changed:
+            return ""
+        parts = [
+            f"{_beside(after)} than the {name} (over all rows {_beside(before)})"
+            for name, before, after in changed
+        ]
+        few = counted(self.few, "row")
+        return f"without the {few} with the largest losses, the blend lost {' and '.join(parts)}"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return a header and rows of text; empty columns are left out."""
@@ -125,6 +159,14 @@ def _more(blend: float, line: Line) -> str:
         f"{_percent(share)} more than" if share < MANY else f"{1.0 + share:.3g} times as much as"
     )
     return f"{words} the {line.name} ({blend:.4g} against {line.loss:.4g})"
+
+
+def _share(loss: float, other: float) -> float:
+    return (loss - other) / abs(other) if other else nan
+
+
+def _beside(share: float) -> str:
+    return f"{_percent(abs(share))} {'less' if share < 0.0 else 'more'}"
 
 
 def _percent(share: float) -> str:
@@ -181,12 +223,15 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool)
     combined = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
     losses_of = (loss, *ERRORS) if loss.forecasts is NUMBERS else (loss,)
     means = np.zeros((len(losses_of), len(combined) + len(names)))
-    rows_awake = np.zeros(len(names))
+    rows_awake, by_row = np.zeros(len(names)), list[Floats]()
     for part in _parts(rows):
         table, awake = _columns(loss, part, plain, substitute, convex)
         rows_awake += awake.sum(axis=0)
         for k, measure in enumerate(losses_of):
-            means[k] += _losses(measure, table, part).sum(axis=0) / count
+            losses = _losses(measure, table, part)
+            means[k] += losses.sum(axis=0) / count
+            if k == 0:
+                by_row.append(losses[:, : 1 + len(plain)].copy())
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
     every = sampling_step(loss, rows.forecasts, SAMPLE)
@@ -207,7 +252,18 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool)
         rows.components.rows,
         loss.of_wealth,
         _shift(rows) if corrected and loss.forecasts.numeric else nan,
+        *_without_few(np.concatenate(by_row), ("blend", *plain)),
     )
+
+
+def _without_few(losses: Floats, names: Sequence[str]) -> tuple[int, tuple[Line, ...]]:
+    """Return how many rows have the largest losses, and the lines without them."""
+    few = ceil(FEW_ROWS * len(losses))
+    if len(losses) < ENOUGH:
+        return 0, ()
+    usual = np.argpartition(losses.max(axis=1), len(losses) - few)[: len(losses) - few]
+    means = losses[np.sort(usual)].mean(axis=0)
+    return few, tuple(Line(name, float(mean)) for name, mean in zip(names, means, strict=True))
 
 
 def _shift(rows: Settled) -> float:
