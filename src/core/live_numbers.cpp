@@ -77,6 +77,8 @@ bool read_cells(Content& content, PyObject* context, std::int32_t* cells) {
         if (!PyUnicode_CheckExact(name) || !(PyUnicode_CheckExact(value) || PyLong_CheckExact(value)) ||
             PyUnicode_FindChar(name, '=', 0, PyUnicode_GET_LENGTH(name), 1) >= 0)
             return false;
+        int overflow = 0;
+        if (PyLong_CheckExact(value) && PyLong_AsLongLongAndOverflow(value, &overflow) == -1 && overflow) return false;
         Reference cell = Reference::checked(PyUnicode_FromFormat("%U=%S", name, value));
         const std::int64_t known = content.cells.find(cell.get());
         if (known < 0) return false;

@@ -263,7 +263,7 @@ def test_a_few_rows_that_make_the_headline() -> None:
     x[200:204, 0] += 400.0
     mad = blend(table_of(y, x), "y").summary()
     assert mad.headline.startswith("without the 4 rows with the largest losses, the blend lost ")
-    assert "% less than the plain mean (over all rows 9" in mad.headline
+    assert "% less than the plain mean (over all rows 100 % less)" in mad.headline
     assert mad.headline in str(mad)
     assert mad.headline in mad._repr_html_()
     # the numbers of the sentence

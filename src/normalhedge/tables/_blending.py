@@ -38,7 +38,14 @@ from normalhedge.tables._settings import (
     pool_mixture,
     tune_options,
 )
-from normalhedge.tables._traps import copies, percents, refuse_falling, renamed
+from normalhedge.tables._traps import (
+    copies,
+    no_outcome,
+    percents,
+    placeholders,
+    refuse_falling,
+    renamed,
+)
 from normalhedge.tables.frames import (
     Columns,
     Panel,
@@ -389,7 +396,7 @@ def blend(
     panel = read_panel(table, columns)
     refuse_falling(table, columns, panel.series)
     numbers = labels is None and quantile_table is None and not columns.of_classes
-    columns.notes += _doubts(panel, columns, numbers=numbers, guessed=spec.experts is None)
+    columns.notes += _doubts(panel, columns, spec, numbers=numbers, continued=continued)
     mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     _check_pending(mixture, panel)
@@ -474,13 +481,16 @@ def _columns(*, whole: WholeTable, dayfirst: bool | None, **roles: Any) -> Colum
     )  # fmt: skip
 
 
-def _doubts(panel: Panel, columns: Columns, *, numbers: bool, guessed: bool) -> list[str]:
+def _doubts(
+    panel: Panel, columns: Columns, spec: Columns, *, numbers: bool, continued: bool
+) -> list[str]:
     """Return sentences about a table from which nothing, or nothing good, can be learned."""
-    notes = []
+    notes = [] if continued else no_outcome(panel.outcomes, str(columns.target))
     if numbers:
         cells = panel.experts, panel.forecasts, panel.outcomes
-        wide = guessed and columns.model is None
+        wide = spec.experts is None and columns.model is None
         notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
+        notes += placeholders(*cells, str(columns.target))
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         notes.append("every series has one row only, so that nothing can be learned")
     return notes

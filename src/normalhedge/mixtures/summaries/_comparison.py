@@ -28,8 +28,12 @@ WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
 this many rows."""
 
-FEW_ROWS = 0.01
-"""The share of rows with the largest losses without which the blend is compared again."""
+FEW_ROWS, MOST_ROWS = 0.01, 0.05
+"""The blend is compared again without this share of rows, which have the largest losses, and
+without the rows with absurd forecasts if all of them are at most the second share."""
+
+ABSURD = 10.0
+"""A forecast is absurd if it is so many times as far off as the median expert."""
 
 THIRD, POINTS, SIGN = 1.0 / 3.0, 0.05, 0.01
 """These rows matter if they change how far the blend is from a plain combination by this part of
@@ -231,7 +235,7 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool)
             losses = _losses(measure, table, part)
             means[k] += losses.sum(axis=0) / count
             if k == 0:
-                by_row.append(losses[:, : 1 + len(plain)].copy())
+                by_row.append(_row_losses(losses, 1 + len(plain), len(combined)))
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
     every = sampling_step(loss, rows.forecasts, SAMPLE)
@@ -252,18 +256,36 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool)
         rows.components.rows,
         loss.of_wealth,
         _shift(rows) if corrected and loss.forecasts.numeric else nan,
-        *_without_few(np.concatenate(by_row), ("blend", *plain)),
+        *_without_few(np.concatenate(by_row), ("blend", *plain), loss),
     )
 
 
-def _without_few(losses: Floats, names: Sequence[str]) -> tuple[int, tuple[Line, ...]]:
+def _row_losses(losses: Floats, combined: int, experts: int) -> Floats:
+    """Return the losses of the blend, the plain combinations, the median and the worst expert.
+
+    ``experts`` is the column of the first expert.
+    """
+    ordered = np.sort(losses[:, experts:], axis=1)
+    middle = ordered[:, (ordered.shape[1] - 1) // 2]
+    return np.column_stack([losses[:, :combined], middle, ordered[:, -1]])
+
+
+def _without_few(losses: Floats, names: Sequence[str], loss: Loss) -> tuple[int, tuple[Line, ...]]:
     """Return how many rows have the largest losses, and the lines without them."""
-    few = ceil(FEW_ROWS * len(losses))
-    if len(losses) < ENOUGH:
+    count = len(losses)
+    if count < ENOUGH:
         return 0, ()
-    usual = np.argpartition(losses.max(axis=1), len(losses) - few)[: len(losses) - few]
-    means = losses[np.sort(usual)].mean(axis=0)
-    return few, tuple(Line(name, float(mean)) for name, mean in zip(names, means, strict=True))
+    compared, middle, worst = losses[:, : len(names)], losses[:, -2], losses[:, -1]
+    few = np.zeros(count, dtype=bool)
+    largest = ceil(FEW_ROWS * count)
+    few[np.argpartition(compared.max(axis=1), count - largest)[-largest:]] = True
+    if loss.forecasts is NUMBERS:
+        factor = ABSURD**2 if loss.quadratic else ABSURD
+        either = few | (worst > factor * np.maximum(middle, middle.mean()))
+        few = either if either.mean() <= MOST_ROWS else few
+    means = compared[~few].mean(axis=0)
+    lines = [Line(name, float(mean)) for name, mean in zip(names, means, strict=True)]
+    return int(few.sum()), tuple(lines)
 
 
 def _shift(rows: Settled) -> float:
