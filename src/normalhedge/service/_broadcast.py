@@ -15,7 +15,7 @@ import msgspec
 from normalhedge.service._forms import as_json
 from normalhedge.service._http import EVENTS, Call, Reply
 from normalhedge.service._live import LiveMixture
-from normalhedge.service._past import complete, predicted, settled
+from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import Event
@@ -116,8 +116,9 @@ class Broadcast:
             description["predicted"] = newest[-MOST:]
         if settlements and live is not None and live.mixture is not None:
             loss = live.mixture.settings.loss
+            forecasts = Forecasts(self.registry.storage, event.mixture)
             for settlement in settlements:
-                complete(self.registry.storage, event.mixture, loss, settlement, rounds)
+                forecasts.complete(settlement, loss)
             description["settled"] = settlements
         if not rounds and not settlements:
             description["change"] = msgspec.json.decode(event.body)

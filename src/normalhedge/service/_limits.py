@@ -24,10 +24,14 @@ class Limits:
     body: int = 2_000_000
     state: int = 64_000_000
     line: int = 1_000_000  # bytes of a line of a stream
+    answer: int = 4_000_000  # bytes of an answer, but for the export of a log or a state
     mixtures: int = 10_000
     # experts, items: experts and items of a mixture
     experts: int = 10_000
     items: int = 10_000
+    # cells, memory: items times experts of a mixture, and bytes that it takes
+    cells: int = 100_000
+    memory: int = 100_000_000
     name: int = 200  # characters of the name of an expert or an item
     # rounds of a mixture that wait for their outcomes; the oldest ones expire
     pending: int = 10_000

@@ -11,7 +11,6 @@ from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000  # the number of events that are read at once
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
 
@@ -47,17 +46,16 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     live, operations = read_state(storage, mixture, last), 0
     made: dict[int, float] = {}
     forecast = outcome = None
-    while events := storage.events(mixture, after=last, limit=AT_ONCE):
-        for event in events:
-            live = repeat(storage, live, event)
-            last = event.sequence
-            operations += event.operations if last > newest else 0
-            for operation in operations_of(event):
-                if "predict" in operation:
-                    made[operation["ticket"]] = forecast = event.time
-                elif "update" in operation:
-                    made.pop(operation["update"], None)
-                    outcome = event.time
+    for event in storage.all_events(mixture, last):
+        live = repeat(storage, live, event)
+        last = event.sequence
+        operations += event.operations if last > newest else 0
+        for operation in operations_of(event):
+            if "predict" in operation:
+                made[operation["ticket"]] = forecast = event.time
+            elif "update" in operation:
+                made.pop(operation["update"], None)
+                outcome = event.time
     pending = live.pending
     made = {ticket: time for ticket, time in made.items() if ticket in pending}
     return Recovered(live, last, newest, operations, made, forecast, outcome)
@@ -85,12 +83,10 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
     live = read_state(storage, mixture, begin)
-    while events := storage.events(mixture, after=begin, limit=AT_ONCE):
-        for event in events:
-            if event.sequence > sequence:
-                return live
-            live = repeat(storage, live, event)
-            begin = event.sequence
+    for event in storage.all_events(mixture, begin):
+        if event.sequence > sequence:
+            break
+        live = repeat(storage, live, event)
     return live
 
 

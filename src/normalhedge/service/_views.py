@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import normalhedge
@@ -19,11 +20,10 @@ from normalhedge.service._http import JSON, LINES, Call, Reply
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
-from normalhedge.service._past import past_rounds
+from normalhedge.service._past import END, Limits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
-
-LOG_AT_ONCE = 500  # the number of events of the log that are read at once
+from normalhedge.service._storage import Event
 
 
 class Views:
@@ -115,11 +115,17 @@ class Views:
         query = call.query
         since, until = _number(query, "since"), _number(query, "until")
         limit = int(_number(query, "limit", 1, 10_000) or 500)
+        try:
+            place = Place.of(query["before"]) if "before" in query else END
+        except ValueError:
+            raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
-        rounds = await self._from_log(
-            past_rounds, self.registry.storage, live.row.id, loss, since, until, limit
+        limits = Limits(limit, self.registry.limits.answer, since, until)
+        rounds, place = await self._from_log(
+            past_rounds, self.registry.storage, live.row.id, loss, limits, place
         )
-        return Reply(as_json({"rounds": rounds, "loss_name": str(loss)}))
+        rest = {"loss_name": str(loss), "next": None if place is None else str(place)}
+        return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
 
     async def state(self, call: Call) -> Reply:
         """Export the state, in the format of Mixture.save."""
@@ -149,25 +155,18 @@ class Views:
         self, live: LiveMixture, after: int, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            events = await self._from_log(
-                self.registry.storage.events, live.row.id, after, LOG_AT_ONCE
-            )
-            if not events:
+            part, after = await self._from_log(self._part, live.row.id, after, whole)
+            if not part:
                 return
-            after = events[-1].sequence
-            parts: list[bytes] = []
-            for event in events:
-                if whole:
-                    plain = event._asdict()
-                    plain["digest"] = None if event.digest is None else event.digest.hex()
-                    plain |= {name: json.loads(plain[name]) for name in ("body", "answer")}
-                    parts.append(as_json(plain) + b"\n")
-                else:
-                    parts += [
-                        as_json(line_of(operation)) + b"\n"
-                        for operation in recovery.operations_of(event)
-                    ]
-            yield b"".join(parts)
+            yield part
+
+    def _part(self, number: int, after: int, whole: bool) -> tuple[bytes, int]:  # noqa: FBT001
+        """Return the next part of an export, and the last event that is in it."""
+        events = self.registry.storage.events(number, after)
+        if not events:
+            return b"", after
+        lines = [line for event in events for line in (_whole(event) if whole else _lines(event))]
+        return b"\n".join([*lines, b""]), events[-1].sequence
 
     async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
@@ -199,6 +198,19 @@ class Views:
         """Return this document."""
         del call
         return Reply(self.document)
+
+
+def _whole(event: Event) -> list[bytes]:
+    """Return the line of an event with its answer, which both are JSON already."""
+    plain = event._asdict()
+    plain["digest"] = None if event.digest is None else event.digest.hex()
+    plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
+    return [as_json(plain)]
+
+
+def _lines(event: Event) -> list[bytes]:
+    """Return the lines of a stream that ask for the operations of an event."""
+    return [as_json(line_of(operation)) for operation in recovery.operations_of(event)]
 
 
 def line_of(operation: Operation) -> dict[str, Any]:
