@@ -17,12 +17,14 @@ from normalhedge.service._compaction import DAY, compact
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
 from normalhedge.service._http import JSON, LINES, Call, Reply
-from normalhedge.service._limits import Limits, check_name, check_words
+from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
 from normalhedge.service._registry import Registry, Requests
 
 T = TypeVar("T")
+
+SHORT = 50_000  # a body with more bytes is read in a thread
 
 
 class Changes:
@@ -35,8 +37,15 @@ class Changes:
     async def _read(self, call: Call, form: type[T]) -> tuple[LiveMixture, T]:
         """Return the mixture of a request, and its form."""
         call.require(JSON)
-        live = self.registry.find(call.name)
-        return live, decode(await call.body(), form)
+        return self.registry.find(call.name), await self._decode(call, form)
+
+    async def _decode(self, call: Call, form: type[T]) -> T:
+        """Return the form that a body holds."""
+        body = await call.body()
+        if len(body) <= SHORT:
+            return decode(body, form)
+        check_parts(body, self.registry.limits)
+        return await self.registry.in_thread(decode, body, form)
 
     async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
         return _reply(await self.registry.change(live, kind, request, call.key))
@@ -44,13 +53,14 @@ class Changes:
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
         call.require(JSON)
-        form: Any = decode(await call.body(), forms.NewMixture)
+        form: Any = await self._decode(call, forms.NewMixture)
         call.holder.check_name(form.name)
         options = limit_options(form, self.registry.limits)
         try:
             mixture = Mixture(**options)
         except REFUSALS as error:
             raise Problem(422, refusal(error)) from error
+        check_memory(mixture, self.registry.limits)
         return _reply(await self.directory.create(form.name, options, mixture, call.key), 201)
 
     async def rename(self, call: Call) -> Reply:
@@ -71,6 +81,7 @@ class Changes:
         body = await call.body(self.registry.limits.state)
         mixture = await self.registry.in_thread(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
+        check_memory(mixture, self.registry.limits)
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")
         return _reply(answered, 201)
 

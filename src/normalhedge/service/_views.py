@@ -87,12 +87,9 @@ class Views:
         """Compare the blend with its experts and with plain combinations."""
         live = self.registry.find(call.name)
         if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
-
-            def work(mixture: Mixture) -> tuple[int, str]:
-                sequence = live.sequence
-                return sequence, as_json(summary_form(mixture.summary())).decode()
-
-            live.summary = await self.registry.read(live, work)
+            copy, sequence = await self.registry.copy(live)
+            text = await self.registry.in_thread(lambda: as_json(summary_form(copy.summary())))
+            live.summary = sequence, text.decode()
         return Reply(live.summary[1].encode())
 
     async def pending(self, call: Call) -> Reply:
@@ -132,7 +129,8 @@ class Views:
         live = self.registry.find(call.name)
         sequence = _number(call.query, "sequence", 0)
         if sequence is None:
-            text = await self.registry.read(live, recovery.state_text)
+            copy, _ = await self.registry.copy(live)
+            text = await self.registry.in_thread(recovery.state_text, copy)
         else:
             text = await self._from_log(self._text_at, live, int(sequence))
         name = b'attachment; filename="%b.json"' % live.row.name.encode()
