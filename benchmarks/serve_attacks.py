@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -230,9 +230,7 @@ async def fill_pending(url: str, db: str) -> None:
     await create(url, "waiting")
     async with Connection(url) as connection:
         for k in range(10):
-            lines = [
-                {"forecasts": {"a": 1.0}, "id": f"{k}-{j}-" + "x" * 100} for j in range(1000)
-            ]
+            lines = [{"forecasts": {"a": 1.0}, "id": f"{k}-{j}-" + "x" * 100} for j in range(1000)]
             status, answer = await connection.ask(
                 "POST", "/v1/mixtures/waiting/rounds", {"rounds": lines}
             )
@@ -292,7 +290,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def play(url: str, pid: int, player: Player, seconds: float) -> Waits:
-    """Play as the other client: a request at fixed times, however late the last one was answered."""
+    """Play as the other client: requests at fixed times, however late others were answered."""
     walls: list[float] = []
     works: list[float] = []
 
@@ -382,9 +380,7 @@ def attacked(name: str, db: str, seconds: float) -> str:
 
 def main() -> None:
     """Print a line for each attack."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.serve_attacks", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serve_attacks", description=__doc__)
     parser.add_argument("--seconds", type=float, default=6.0, help="for each attack")
     parser.add_argument("--only", action="append", default=[], choices=ATTACKS)
     parser.add_argument("--strike", nargs=2, metavar=("NAME", "URL"), help=argparse.SUPPRESS)

@@ -7,7 +7,6 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge.mixtures.state._operations import LONGEST_ID, Operation
-from normalhedge.mixtures.streams import _stream as streams
 from normalhedge.mixtures.streams import Budget, Stream
 from tests.rules import either
 

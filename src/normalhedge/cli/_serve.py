@@ -44,7 +44,7 @@ def command(config: Path | None, check: bool, **parameters: Any) -> None:  # noq
     answers. After a crash it replays the log: it loses no acknowledged request, and learns none
     twice. One process at a time owns a database.
     """
-    for module in ("msgspec", "uvicorn", "prometheus_client"):
+    for module in ("msgspec", "prometheus_client", "starlette", "uvicorn"):
         extras.require(module)
     from normalhedge.service import server, settings  # noqa: PLC0415 -- an extra
 

@@ -13,6 +13,15 @@ from normalhedge.service._storage import Batch, SnapshotRow, Storage
 
 DAY = 86_400.0  # seconds of a day
 
+JUMP = 0.5
+"""A gap between two events that is longer than this share of the days to keep is a jump: events of
+the other half, at least, are kept whatever the clock says."""
+
+SHORTEST = 1.0  # a gap of less than JUMP of this many days is none
+
+# LEAST, MOST: the numbers of events that are removed at once; PAUSE: the seconds that this may take
+LEAST, MOST, PAUSE = 16, 4096, 0.01
+
 
 async def compact(registry: Registry, live: LiveMixture, before: float) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
@@ -34,10 +43,45 @@ async def compact(registry: Registry, live: LiveMixture, before: float) -> Compa
 
 async def _remove(registry: Registry, number: int, cut: int) -> int:
     """Remove events in parts, between which others are written."""
-    removed = 0
-    while part := await registry.committer.in_turn(registry.storage.compact, number, cut):
+    removed, limit = 0, LEAST
+    while True:
+        begun = time.perf_counter()
+        part = await registry.committer.in_turn(registry.storage.compact, number, cut, limit)
+        taken = time.perf_counter() - begun
         removed += part
-    return removed
+        if part < limit:
+            return removed
+        limit = min(2 * limit, MOST) if taken < PAUSE else max(limit // 2, LEAST)
+        await asyncio.sleep(taken)  # half of the time is for others
+
+
+async def time_before(registry: Registry, days: float) -> float:
+    """Return the time that is so many days before the newest event of the log.
+
+    The clock may have been wrong when events were written. Where it jumped, so that the events on
+    the two sides of this time are much further apart than they should be, nothing can be told.
+    """
+    newest, last, first = await registry.in_thread(_around, registry.storage, days)
+    if last is not None and first - last > max(days, SHORTEST) * DAY * JUMP:
+        raise Problem(
+            409,
+            f"the clock jumped: no event was written from {_shown(last)} to {_shown(first)}, and "
+            f"the newest one is of {_shown(newest)}. Nothing was removed; with keep_days = 0 all "
+            "events are removed that a restart does not need",
+        )
+    return newest - days * DAY
+
+
+def _around(storage: Storage, days: float) -> tuple[float, float | None, float]:
+    """Return the times of the newest event, and of the events before and after a cut."""
+    newest = storage.newest_time()
+    cut = newest - days * DAY
+    last, first = storage.times_around(cut)
+    return newest, last, newest if first is None else first
+
+
+def _shown(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
 def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
@@ -49,7 +93,7 @@ def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
 
 async def compact_all(registry: Registry, days: float) -> int:
     """Remove events older than some days from the logs of all mixtures; return how many."""
-    before, removed = time.time() - days * DAY, 0
+    before, removed = await time_before(registry, days), 0
     for live in list(registry.by_id.values()):
         removed += (await compact(registry, live, before)).removed
     rows = await registry.in_thread(registry.storage.mixtures)

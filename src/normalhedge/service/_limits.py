@@ -5,8 +5,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.service._problems import Problem
@@ -40,7 +38,6 @@ class Limits:
     history: int = 1_000  # settled rounds that a mixture keeps in memory
     rounds: int = 10_000  # rounds or outcomes of one request
     parts: int = 100_000  # lists and objects of one request
-    id: int = 1_000  # characters of the id of a round, as JSON
     listeners: int = 1_000  # connections that listen to events
     connections: int = 2_000
     # rate, burst: Requests of a client in a second, on average and at once; 0 for no limit. A
@@ -53,6 +50,9 @@ class Limits:
     body_seconds: float = 20.0
     # mixtures that are held in memory; the others are loaded when they are used
     loaded: int = 5_000
+    # flight, sending: bytes of the requests that are in memory at a time, and of the answers
+    flight: int = 16_000_000
+    sending: int = 64_000_000
     loaded_memory: int = 150_000_000  # bytes of the mixtures in memory
 
 
@@ -96,15 +96,6 @@ def check_memory(mixture: Mixture, limits: Limits) -> None:
             f"this mixture would take {size / 1e6:,.0f} MB, and this server gives it at most "
             f"{limits.memory / 1e6:,.0f} MB: choose a shorter season or fewer intervals, or keep "
             "several mixtures",
-        )
-
-
-def check_id(name: Any, limits: Limits) -> None:
-    """Refuse the id of a round that is too long."""
-    size = len(name) + 2 if isinstance(name, str) else len(msgspec.json.encode(name))
-    if size > limits.id:
-        raise Problem(
-            422, f"the id of a round must have at most {limits.id} characters as JSON, got {size}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation, sum_rows
 from normalhedge.mixtures.streams import Budget, Stream
-from normalhedge.service._recovery import Recovered, compressed_state
+from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
 
 DELAYS = 100  # the number of delays of outcomes that are remembered

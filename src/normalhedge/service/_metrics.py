@@ -1,12 +1,20 @@
 """Numbers for Prometheus."""
 
-import time
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+from threading import Lock
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
 from prometheus_client.metrics_core import Metric
+from prometheus_client.utils import floatToGoString
 
 from normalhedge.mixtures.alerts import KINDS
 from normalhedge.service._registry import Registry
@@ -32,42 +40,48 @@ OF_MIXTURES = (
 """The numbers of each mixture: kind, name, text and further labels."""
 
 
+class Latencies:
+    """The latencies of a route: how many fall between two edges, and their sum."""
+
+    def __init__(self) -> None:
+        self.count = [0] * (len(BUCKETS) + 1)
+        self.sum = 0.0
+
+
 class Metrics:
     """The numbers of a service."""
 
     def __init__(self, registry: Registry, listeners: Callable[[], int]) -> None:
         self._registry = registry
         self._listeners = listeners
-        self._sees: Callable[[str], bool] = lambda _: True
+        self._healths: Iterable[dict[str, Any]] = ()
+        self._turn = Lock()
         self._all = CollectorRegistry(auto_describe=False)
-        self._requests = Counter(
-            "normalhedge_requests", "Requests by route and status.", ["route", "status"],
-            registry=self._all,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "normalhedge_request_seconds", "Latency of requests by route.", ["route"],
-            buckets=BUCKETS, registry=self._all,
-        )  # fmt: skip
+        self._requests: Counter[tuple[str, int]] = Counter()  # by route and status
+        self._latencies: dict[str, Latencies] = {}  # by route
         self._by_mixture: dict[str, tuple[int, float]] = {}
-        self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._all.register(self)
 
     def observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request."""
-        children = self._children.get((route, status))
-        if children is None:
-            children = self._requests.labels(route, str(status)), self._seconds.labels(route)
-            self._children[route, status] = children
-        children[0].inc()
-        children[1].observe(seconds)
+        self._requests[route, status] += 1
+        latencies = self._latencies.get(route)
+        if latencies is None:
+            latencies = self._latencies[route] = Latencies()
+        latencies.count[bisect_left(BUCKETS, seconds)] += 1
+        latencies.sum += seconds
         if status < 400 and mixture in self._registry.names:
             count, total = self._by_mixture.get(mixture, (0, 0.0))
             self._by_mixture[mixture] = count + 1, total + seconds
+            if len(self._by_mixture) > 2 * len(self._registry.names):  # many were deleted
+                names = self._registry.names
+                self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
 
-    def text(self, sees: Callable[[str], bool] = lambda _: True) -> bytes:
-        """Return the numbers of the mixtures that a token may see."""
-        self._sees = sees
-        return generate_latest(self._all)
+    def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
+        """Return the numbers of the server, and of mixtures from their health."""
+        with self._turn:
+            self._healths = healths
+            return generate_latest(self._all)
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers that are read when they are asked for."""
@@ -85,20 +99,34 @@ class Metrics:
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
-        yield from self._mixtures(time.time())
+        yield from self._by_route()
+        yield from self._mixtures()
 
-    def _mixtures(self, now: float) -> Iterator[Metric]:
-        """Yield the numbers of each mixture that is loaded."""
+    def _by_route(self) -> Iterator[Metric]:
+        """Yield the numbers of requests."""
+        requests = CounterMetricFamily(
+            "normalhedge_requests", "Requests by route and status.", labels=["route", "status"]
+        )
+        for (route, status), count in list(self._requests.items()):
+            requests.add_metric([route, str(status)], count)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "normalhedge_request_seconds", "Latency of requests by route.", labels=["route"]
+        )
+        edges = [*map(floatToGoString, BUCKETS), "+Inf"]
+        for route, latencies in list(self._latencies.items()):
+            below = zip(edges, accumulate(latencies.count), strict=True)
+            seconds.add_metric([route], list(below), latencies.sum)
+        yield seconds
+
+    def _mixtures(self) -> Iterator[Metric]:
+        """Yield the numbers of each mixture, as far as it is loaded."""
         families: dict[str, Any] = {
             name: kind(f"normalhedge_mixture_{name}", text, labels=["mixture", *labels])
             for kind, name, text, *labels in OF_MIXTURES
         }
-        names = self._registry.names
-        self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
-        for name, live in names.items():
-            if not self._sees(name):
-                continue
-            numbers = live.health(now)
+        for numbers in self._healths:
+            name = numbers["name"]
             if numbers.get("plain_mean_loss"):
                 numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
             if name in self._by_mixture:

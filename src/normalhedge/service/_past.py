@@ -117,7 +117,7 @@ def past_rounds(
 
 def _settling(storage: Storage, mixture: int, limits: Limits, place: Place) -> Iterator[Event]:
     """Yield the events before a place that may have settled rounds, the newest first."""
-    condition, values = " AND kind <> 'predict'", []
+    condition, values = " AND kind <> 'predict'", list[float]()
     for part, time in ((" AND time >= ?", limits.since), (" AND time <= ?", limits.until)):
         if time is not None:
             condition, values = condition + part, [*values, time]

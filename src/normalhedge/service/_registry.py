@@ -16,7 +16,6 @@ from normalhedge.service._limits import (
     check_context,
     check_correction,
     check_forecasts,
-    check_id,
     check_words,
 )
 from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
@@ -26,6 +25,8 @@ from normalhedge.service._storage import Event
 
 LONG = 0.004
 """Work that takes longer than this many seconds is done in a thread, so that others go on."""
+
+WIDE = 500  # forecasts of a round from which on it is blended in a thread
 
 SMALL = 1_000_000
 """A snapshot of a mixture with more bytes is made in a thread, while the mixture goes on."""
@@ -70,7 +71,7 @@ class Registry(memory.Memory):
         request = change.content
         self.check_ready()
         many = 1 if isinstance(request, dict) else len(request)
-        long = live.cost * many > LONG or _corrects(request)
+        long = live.cost * many > LONG or _corrects(request) or _is_wide(request)
         if long or live.mixture is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
@@ -172,8 +173,6 @@ class Registry(memory.Memory):
             check_words([name for name in names if isinstance(name, str)], self.limits, "an expert")
         elif "outcome" not in request or "forecasts" in request:
             check_forecasts(loaded.mixture, request.get("forecasts", request), self.limits)
-            if "id" in request:
-                check_id(request["id"], self.limits)
             if "context" in request:
                 check_context(request["context"], self.limits)
         loaded.stream.reply(request, answer)
@@ -218,6 +217,15 @@ def _corrects(request: dict[str, Any] | Requests) -> bool:
     if isinstance(request, dict):
         return "correct" in request
     return any(isinstance(part, dict) and "correct" in part for part in request)
+
+
+def _is_wide(request: dict[str, Any] | Requests) -> bool:
+    """Tell whether a round has so many forecasts that it may take long."""
+    forecasts = request.get("forecasts") if isinstance(request, dict) else None
+    if not isinstance(forecasts, dict) or not forecasts:
+        return False
+    first = next(iter(forecasts.values()))
+    return len(forecasts) * (len(first) if isinstance(first, dict | list) else 1) > WIDE
 
 
 def refuse(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:

@@ -65,8 +65,8 @@ class SQLite(Storage):
             raise ValueError(f"there is no folder {self.path.parent} for the database {self.path}")
         if self.path.exists() and self.path.stat().st_nlink > 1:
             raise ValueError(
-                f"{self.path} has {self.path.stat().st_nlink} names (hard links), and a server that "
-                "opens it by one does not see what another writes by the other: keep one name"
+                f"{self.path} has {self.path.stat().st_nlink} names (hard links): a server that "
+                "opens it by one does not see what another one writes by another, so keep one name"
             )
         with ExitStack() as stack:
             try:
@@ -164,8 +164,8 @@ class SQLite(Storage):
                 )
                 self._check_owner(done.rowcount)
             if not whole:
-                for statement, values in further_statements(batch):
-                    connection.execute(statement, values)
+                for statement, further in further_statements(batch):
+                    connection.execute(statement, further)
                 connection.execute("COMMIT")
         except (sqlite3.Error, StorageFailure) as error:
             if connection.in_transaction:

@@ -184,7 +184,7 @@ class Storage(ABC):
         """Do a statement with each of some rows of values, in one transaction."""
 
     def _add_checksums(self) -> None:
-        """Write the checksums of a log of version 1; where this is interrupted, it goes on later."""
+        """Write the checksums of a log of version 1; after an interruption it goes on."""
         after = 0
         while rows := self._page(
             "sequence > ? AND checksum IS NULL ORDER BY sequence", (after,), 2000
@@ -276,6 +276,19 @@ class Storage(ABC):
             (mixture, mixture, time, 1 << 62),
         )
         return int(rows[0][0] or 0)
+
+    def newest_time(self) -> float:
+        """Return the time of the newest event; 0 if there is none."""
+        rows = self.query("SELECT time FROM events ORDER BY sequence DESC LIMIT 1")
+        return float(rows[0][0]) if rows else 0.0
+
+    def times_around(self, time: float) -> tuple[float | None, float | None]:
+        """Return the times of the last event before a time, and of the first one after it."""
+        before, after = (
+            self.query(f"SELECT {function}(time) FROM events WHERE time {sign} ?", (time,))[0][0]
+            for function, sign in (("max", "<"), ("min", ">="))
+        )
+        return before, after
 
     def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
         """Remove old events and snapshots of a mixture; return the number of events."""

@@ -1,5 +1,6 @@
 """Answers to requests that only read."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
@@ -7,6 +8,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from starlette.datastructures import QueryParams
 
 import normalhedge
 from normalhedge.live import json_lines
@@ -16,7 +18,7 @@ from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
 from normalhedge.service._forms import as_json, decode
-from normalhedge.service._http import JSON, LINES, Call, Reply
+from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
@@ -24,6 +26,8 @@ from normalhedge.service._past import END, Limits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
 from normalhedge.service._storage import Event
+
+AT_ONCE = 20  # the number of mixtures whose health is told before others are served
 
 
 class Views:
@@ -36,14 +40,24 @@ class Views:
         self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
-        """List the mixtures with their health."""
-        now = time.time()
-        seen = [
-            live.health(now)
-            for name, live in sorted(self.registry.names.items())
-            if call.holder.sees(name)
+        """List mixtures with their health, by name."""
+        query = call.query_params
+        after, limit = query.get("after", ""), int(_number(query, "limit", 1, 1000) or 1000)
+        names = [
+            name for name in sorted(self.registry.names) if name > after and call.holder.sees(name)
         ]
-        return Reply(as_json({"mixtures": seen, "time": now}))
+        healths = [health async for health in self._healths(names[:limit])]
+        following = names[limit - 1] if len(names) > limit else None
+        return Reply(as_json({"mixtures": healths, "time": time.time(), "next": following}))
+
+    async def _healths(self, names: list[str]) -> AsyncIterator[dict[str, Any]]:
+        """Yield the health of mixtures; others are served meanwhile."""
+        for k, name in enumerate(names):
+            if k % AT_ONCE == AT_ONCE - 1:
+                await asyncio.sleep(0)
+            live = self.registry.names.get(name)
+            if live is not None:
+                yield live.health(time.time())
 
     async def mixture(self, call: Call) -> Reply:
         """Return a mixture, its settings and experts."""
@@ -67,7 +81,7 @@ class Views:
         """Return the prediction that forecasts would get; nothing changes."""
         call.require(JSON)
         live = self.registry.find(call.name)
-        request = forms.as_line(decode(await call.body(), forms.PeekRequest))
+        request = forms.as_line(decode(await call.content(), forms.PeekRequest))
 
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
@@ -90,26 +104,40 @@ class Views:
             copy, sequence = await self.registry.copy(live)
             text = await self.registry.in_thread(lambda: as_json(summary_form(copy.summary())))
             live.summary = sequence, text.decode()
-        return Reply(live.summary[1].encode())
+        return Reply(live.summary[1])
 
     async def pending(self, call: Call) -> Reply:
-        """List the rounds that wait for their outcomes."""
-        live = self.registry.find(call.name)
+        """List rounds that wait for their outcomes, by ticket."""
+        live, query = self.registry.find(call.name), call.query_params
+        begin = _number(query, "after", 0)
+        after = -1 if begin is None else int(begin)
+        limit = int(_number(query, "limit", 1, 10_000) or 10_000)
 
-        def work(mixture: Mixture) -> list[dict[str, Any]]:
+        def work(mixture: Mixture) -> bytes:
             ids = {ticket: text for text, ticket in mixture.ids.items()}
-            return [
-                {"ticket": ticket, "time": live.made.get(ticket)}
-                | ({"id": json.loads(ids[ticket])} if ticket in ids else {})
-                for ticket in mixture.pending
-            ]
+            rows: list[bytes] = []
+            size, last, more = 0, after, False
+            for ticket in mixture.pending:
+                if ticket <= after:
+                    continue
+                if more := len(rows) == limit or size > self.registry.limits.answer:
+                    break
+                row: dict[str, Any] = {"ticket": ticket, "time": live.made.get(ticket)}
+                if ticket in ids:
+                    row["id"] = msgspec.Raw(ids[ticket].encode())
+                rows.append(as_json(row))
+                size, last = size + len(rows[-1]), ticket
+            return b'{"pending":[%b],"next":%b}' % (
+                b",".join(rows),
+                as_json(last if more else None),
+            )
 
-        return Reply(as_json({"pending": await self.registry.read(live, work)}))
+        return Reply(await self.registry.read(live, work))
 
     async def history(self, call: Call) -> Reply:
         """Return settled rounds with their weights and losses, by range of time."""
         live = self.registry.find(call.name)
-        query = call.query
+        query = call.query_params
         since, until = _number(query, "since"), _number(query, "until")
         limit = int(_number(query, "limit", 1, 10_000) or 500)
         try:
@@ -127,14 +155,14 @@ class Views:
     async def state(self, call: Call) -> Reply:
         """Export the state, in the format of Mixture.save."""
         live = self.registry.find(call.name)
-        sequence = _number(call.query, "sequence", 0)
+        sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
             copy, _ = await self.registry.copy(live)
             text = await self.registry.in_thread(recovery.state_text, copy)
         else:
             text = await self._from_log(self._text_at, live, int(sequence))
-        name = b'attachment; filename="%b.json"' % live.row.name.encode()
-        return Reply(text.encode(), headers=((b"content-disposition", name),))
+        name = f'attachment; filename="{live.row.name}.json"'
+        return Reply(text, headers={"content-disposition": name})
 
     def _text_at(self, live: LiveMixture, sequence: int) -> str:
         storage, number = self.registry.storage, live.row.id
@@ -142,12 +170,12 @@ class Views:
             sequence = storage.snapshots(number)[-1]
         return recovery.state_text(recovery.state_at(storage, number, sequence))
 
-    async def log(self, call: Call) -> Reply:
+    async def log(self, call: Call) -> Stream:
         """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
         live = self.registry.find(call.name)
-        after = int(_number(call.query, "after", 0) or 0)
-        whole = call.query.get("events") == "true"
-        return Reply(self._exported(live, after, whole=whole), kind=LINES)
+        after = int(_number(call.query_params, "after", 0) or 0)
+        whole = call.query_params.get("events") == "true"
+        return Stream(self._exported(live, after, whole=whole), media_type=LINES)
 
     async def _exported(
         self, live: LiveMixture, after: int, *, whole: bool
@@ -188,9 +216,10 @@ class Views:
 
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        return Reply(
-            self.numbers.text(call.holder.sees), kind=b"text/plain; version=0.0.4; charset=utf-8"
-        )
+        names = list(filter(call.holder.sees, self.registry.names))
+        healths = [health async for health in self._healths(names)]
+        text = await self.registry.in_thread(self.numbers.text, healths)
+        return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
         """Return this document."""
@@ -283,9 +312,7 @@ def summary_form(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _number(
-    query: dict[str, str], name: str, low: float = -1e15, high: float = 1e15
-) -> float | None:
+def _number(query: QueryParams, name: str, low: float = -1e15, high: float = 1e15) -> float | None:
     """Return a number of the query of an address; None if it is not there."""
     text = query.get(name)
     if text is None:

@@ -62,7 +62,7 @@ class Service:
         described = routes(Changes(self.registry), self.views, self.broadcast)
         self.views.document = as_json(document(described))
         observe = self._observe if settings.log_requests else self.metrics.observe
-        self.application = Application([*page_routes(), *described], access, limits, observe)
+        self.application = Application(described, page_routes(), access, limits, observe)
 
     def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request, and write a line about it."""

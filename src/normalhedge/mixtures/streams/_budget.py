@@ -70,7 +70,7 @@ def _size(mixture: Mixture, forecasts: dict[str, Any]) -> tuple[int, int]:
             if not inner:
                 rows = max(rows, len(forecast))
             elif isinstance(first, list | dict):
-                rows, classes = max(rows, len(forecast)), max(classes, max(map(_length, parts)))
+                rows, classes = max(rows, len(forecast)), max(classes, *map(_length, parts))
             else:
                 classes = max(classes, len(forecast))
     return rows, classes
