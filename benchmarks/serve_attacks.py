@@ -79,14 +79,14 @@ async def take(url: str, path: str, *, give_up: float = 120.0) -> tuple[int, int
 class Attack(NamedTuple):
     """An attack: what it needs, and what it does again and again."""
 
-    prepare: Callable[[str, str], Awaitable[None]]  # with the address and the file of the database
+    prepare: Callable[[str], Awaitable[None]]  # with the address
     strike: Callable[[str], Awaitable[str]]  # with the address; returns what was answered
     restarts: bool = False  # whether the server is started again between the two
 
 
-async def nothing(url: str, db: str) -> None:
+async def nothing(url: str) -> None:
     """Prepare nothing."""
-    del url, db
+    del url
 
 
 def named(count: int, value: Any, name: str = "n") -> dict[str, Any]:
@@ -94,24 +94,10 @@ def named(count: int, value: Any, name: str = "n") -> dict[str, Any]:
     return {f"{name}{k}": value for k in range(count)}
 
 
-async def fill_history(url: str, db: str, batches: int = 1000, size: int = 1000) -> None:
+async def fill_history(url: str) -> None:
     """Play a million rounds in a thousand requests."""
-    del db
     await create(url, "long")
-    forecasts = rounds(1, size)
-    async with Connection(url) as connection:
-        for batch in range(batches):
-            lines: list[dict[str, Any]] = []
-            for k, forecast in enumerate(forecasts):
-                number = batch * size + k
-                line: dict[str, Any] = {"forecasts": forecast}
-                if number:
-                    line |= {"ticket": number - 1, "outcome": number % 5 + 0.5}
-                lines.append(line)
-            status, answer = await connection.ask(
-                "POST", "/v1/mixtures/long/rounds", {"rounds": lines}
-            )
-            assert status == 200, answer[:300]
+    await fill_named(url, "long", 1000)
 
 
 async def read_history(url: str) -> str:
@@ -204,9 +190,8 @@ async def nested(url: str) -> str:
     return "; ".join(sorted({f"{status} {answer.decode()[:150]}" for status, answer in found}))
 
 
-async def fill_directory(url: str, db: str) -> None:
+async def fill_directory(url: str) -> None:
     """Create many mixtures."""
-    del db
     async with Connection(url) as connection:
         for k in range(3000):
             path = "/v1/mixtures"
@@ -224,9 +209,8 @@ async def list_mixtures(url: str) -> str:
     return ", ".join(f"{status} {size:,} bytes" for status, size in found)
 
 
-async def fill_pending(url: str, db: str) -> None:
+async def fill_pending(url: str) -> None:
     """Let 10,000 rounds with long ids wait."""
-    del db
     await create(url, "waiting")
     async with Connection(url) as connection:
         for k in range(10):
@@ -347,20 +331,23 @@ async def under_attack(
     return waits, [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
-def attacked(name: str, db: str, seconds: float) -> str:
+def attacked(name: str, folder: str, seconds: float) -> str:
     """Return a line about an attack."""
     attack = ATTACKS[name]
+    db = f"{folder}/{attack.prepare.__name__}.db"
 
     async def begin(url: str) -> None:
         await create(url, "one")
-        await attack.prepare(url, db)
+        await attack.prepare(url)
 
-    with process("--db", db) as (url, child):
-        asyncio.run(begin(url))
-        child.terminate()
-        child.wait(60)
+    if not Path(db).exists():
+        with process("--db", db) as (url, child):
+            asyncio.run(begin(url))
+            child.terminate()
+            child.wait(60)
     with process("--db", db) as (url, child):
         player = Player("one")
+        player.turn = time.time_ns() // 1000  # its keys are new in a database that was used before
         alone = asyncio.run(play(url, child.pid, player, seconds / 2))
         waits, strikes = asyncio.run(under_attack(url, child.pid, player, name, seconds))
         again = asyncio.run(play(url, child.pid, player, seconds / 2))
@@ -390,7 +377,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ATTACKS:
             if not given.only or name in given.only:
-                print(attacked(name, f"{folder}/{name}.db", given.seconds), flush=True)
+                print(attacked(name, folder, given.seconds), flush=True)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Broadcast:
         """Hand the events of each mixture to its listeners."""
         for number, count in counts.items():
             events = waiting.get(number, deque())
-            described = await self.registry.in_thread(self._encode, number, events)
+            described = await self.registry.aside(self._encode, number, events)
             live, now = self.registry.by_id.get(number), time.time()
             content = {
                 "events": described,

@@ -45,7 +45,7 @@ class Changes:
         if len(body) <= SHORT:
             return decode(body, form)
         check_parts(body, self.registry.limits)
-        return await self.registry.in_thread(decode, body, form)
+        return await self.registry.at_work(decode, body, form)
 
     async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
         return _reply(await self.registry.change(live, kind, request, call.key))
@@ -79,7 +79,7 @@ class Changes:
         call.require(JSON)
         check_name(call.name)
         body = await call.content(self.registry.limits.state)
-        mixture = await self.registry.in_thread(_read_state, body, self.registry.limits)
+        mixture = await self.registry.aside(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
         check_memory(mixture, self.registry.limits)
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")

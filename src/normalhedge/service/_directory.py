@@ -39,7 +39,7 @@ class Directory:
         kind: str = "create",
     ) -> Answered:
         """Create a mixture; refuse a name that is taken."""
-        state = await self.memory.in_thread(compressed_state, mixture)
+        state = await self.memory.at_work(compressed_state, mixture)
         content = {kind: check_name(name), "options": options}
         if kind == "import":  # the key stands for this state, and no other
             content["state"] = blake2b(state, digest_size=16).hexdigest()

@@ -49,8 +49,7 @@ class Flight:
         except BaseException as error:
             if turn.done() and not turn.cancelled():
                 self._free += size
-            else:
-                self._waiting.remove((size, turn))
+            turn.cancel()
             self._admit()
             if isinstance(error, TimeoutError):
                 raise busy("too many large requests are being answered") from None
@@ -58,11 +57,14 @@ class Flight:
 
     def _admit(self) -> None:
         """Give room to the requests that wait, in order."""
-        while self._waiting and self._waiting[0][0] <= self._free:
-            size, turn = self._waiting.popleft()
+        while self._waiting:
+            size, turn = self._waiting[0]
             if not turn.done():
+                if size > self._free:
+                    return
                 self._free -= size
                 turn.set_result(None)
+            self._waiting.popleft()
 
     def check(self) -> None:
         """Refuse a request that asks for an answer while too many are being sent."""

@@ -28,7 +28,9 @@ SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixt
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
-THREADS = 4  # the number of threads for work that takes long, and for reading
+# The numbers of threads: for the database; for the work of mixtures; and for work that may take
+# very long, such as exports and snapshots. Each thread that computes delays the event loop.
+READERS, WORKERS, EXPORTERS = 4, 2, 1
 
 
 class Memory:
@@ -44,7 +46,9 @@ class Memory:
         self.failures = 0
         self.next_id = 1
         self._loop = asyncio.get_running_loop()
-        self._pool = ThreadPoolExecutor(THREADS, "worker")
+        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._workers = ThreadPoolExecutor(WORKERS, "worker")
+        self._exporters = ThreadPoolExecutor(EXPORTERS, "exporter")
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
@@ -81,13 +85,14 @@ class Memory:
             if task is not None:
                 task.cancel()
         try:
-            rows = await self.in_thread(self._last_snapshots)
+            rows = await self.aside(self._last_snapshots)
             if rows and self.ready:
                 await self.committer.in_turn(self.storage.append, Batch([], rows))
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
-        self._pool.shutdown()
+        for pool in (self._readers, self._workers, self._exporters):
+            pool.shutdown(cancel_futures=True)
 
     def _last_snapshots(self) -> list[SnapshotRow]:
         """Return snapshots of the mixtures whose replay would take long."""
@@ -113,8 +118,16 @@ class Memory:
             await asyncio.sleep(0)
 
     async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
-        """Call a function in a thread."""
-        return await self._loop.run_in_executor(self._pool, call, *arguments)
+        """Call a function that asks the database in a thread."""
+        return await self._loop.run_in_executor(self._readers, call, *arguments)
+
+    async def at_work(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function that a request waits for, and that computes, in a thread."""
+        return await self._loop.run_in_executor(self._workers, call, *arguments)
+
+    async def aside(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function that may compute for long in a thread, one after another."""
+        return await self._loop.run_in_executor(self._exporters, call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
@@ -146,7 +159,7 @@ class Memory:
                 raise no_mixture(live.row.name)
             epoch = self.storage.epoch
             try:
-                state = await self.in_thread(recover, self.storage, live.row.id)
+                state = await self.at_work(recover, self.storage, live.row.id)
             except StorageFailure as error:
                 self.failed(error, set())
                 raise unavailable() from error
@@ -195,13 +208,13 @@ class Memory:
         """Return the result of a function of a mixture, in a thread, while the mixture rests."""
         async with live.turn:
             mixture = await self.load(live)
-            return await self.in_thread(call, mixture)
+            return await self.at_work(call, mixture)
 
     async def copy(self, live: LiveMixture) -> tuple[Mixture, int]:
         """Return a copy of a mixture and its last event, for work that takes long."""
         async with live.turn:
             mixture = await self.load(live)
-            return await self.in_thread(mixture.copy), live.sequence
+            return await self.at_work(mixture.copy), live.sequence
 
     def _note_written(self, events: list[Event]) -> None:
         for event in events:
@@ -234,9 +247,9 @@ class Memory:
         with suppress(Problem):
             async with live.turn:
                 mixture = await self.load(live)
-                copy = await self.in_thread(mixture.copy)
+                copy = await self.at_work(mixture.copy)
                 sequence, since, previous = live.sequence, live.since, live.snapshot
-            state = await self.in_thread(compressed_state, copy)
+            state = await self.aside(compressed_state, copy)
             if live.mixture is mixture and self.ready:
                 self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
                 live.snapshot, live.since = sequence, live.since - since

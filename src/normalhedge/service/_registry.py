@@ -62,7 +62,7 @@ class Registry(memory.Memory):
         if key is None or isinstance(request, dict):
             change = Change.of(kind, request, key)
         else:
-            change = await self.in_thread(Change.of, kind, request, key)
+            change = await self.at_work(Change.of, kind, request, key)
         answered = await once(self, live, change, lambda: self._change(live, change))
         self.replayed += answered.replayed
         return answered
@@ -92,7 +92,7 @@ class Registry(memory.Memory):
     ) -> Worked:
         """Let the mixture answer in a thread; refuse if the database failed meanwhile."""
         try:
-            worked = await self.in_thread(self._work, live, live.loaded(), request)
+            worked = await self.at_work(self._work, live, live.loaded(), request)
         except Problem:
             if live.mixture is mixture and self.ready:
                 raise

@@ -102,7 +102,7 @@ class Views:
         live = self.registry.find(call.name)
         if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
             copy, sequence = await self.registry.copy(live)
-            text = await self.registry.in_thread(lambda: as_json(summary_form(copy.summary())))
+            text = await self.registry.aside(lambda: as_json(summary_form(copy.summary())))
             live.summary = sequence, text.decode()
         return Reply(live.summary[1])
 
@@ -158,7 +158,7 @@ class Views:
         sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
             copy, _ = await self.registry.copy(live)
-            text = await self.registry.in_thread(recovery.state_text, copy)
+            text = await self.registry.aside(recovery.state_text, copy)
         else:
             text = await self._from_log(self._text_at, live, int(sequence))
         name = f'attachment; filename="{live.row.name}.json"'
@@ -196,7 +196,7 @@ class Views:
 
     async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
-            return await self.registry.in_thread(call, *arguments)
+            return await self.registry.aside(call, *arguments)
         except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:
@@ -218,7 +218,7 @@ class Views:
         """Return numbers for Prometheus."""
         names = list(filter(call.holder.sees, self.registry.names))
         healths = [health async for health in self._healths(names)]
-        text = await self.registry.in_thread(self.numbers.text, healths)
+        text = await self.registry.aside(self.numbers.text, healths)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:

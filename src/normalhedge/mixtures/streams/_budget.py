@@ -20,8 +20,7 @@ class Budget(NamedTuple):
         experts, items = len(live.names), len(live.items)
         rows, classes = _size(mixture, forecasts)
         cells = CONTEXTS * rows if contexts else 0
-        values = 8 * rows * classes
-        size = values * (experts + len(forecasts) + live.value_count)
+        size = 8 * rows * classes * (experts + len(forecasts) + live.value_count)
         # Quick, and never too small: as if all names were new.
         if (
             (experts + len(forecasts)) * (items + rows) <= self.cells
@@ -30,10 +29,11 @@ class Budget(NamedTuple):
             and (live.waiting + history + 1) * size <= self.memory
         ):
             return
+        names = _items(mixture, forecasts)
         new_experts = len(forecasts.keys() - set(live.names))
-        new_items = len(_items(mixture, forecasts) - set(live.items))
+        new_items = len(names - set(live.items))
         new_classes = max(0, classes - len(live.classes)) if mixture.settings.loss.of_classes else 0
-        size = values * (experts + new_experts + live.value_count)
+        size = 8 * len(names) * classes * (experts + new_experts + live.value_count)
         if new_experts or new_items or new_classes:
             most = (experts + new_experts) * (items + new_items)
             if most > self.cells:
@@ -60,20 +60,22 @@ class Budget(NamedTuple):
 
 
 def _size(mixture: Mixture, forecasts: dict[str, Any]) -> tuple[int, int]:
-    """Return the largest numbers of items, and of classes or levels, of the forecasts."""
-    loss, rows, classes = mixture.settings.loss, 1, 1
+    """Return numbers of items, and of classes or levels, that forecasts do not exceed."""
+    loss, rows, named, classes = mixture.settings.loss, 1, 0, 1
     inner = loss.of_classes or len(loss.levels) > 1
     for forecast in forecasts.values():
         if isinstance(forecast, list | dict) and forecast:
             parts = forecast if isinstance(forecast, list) else forecast.values()
-            first = next(iter(parts))
-            if not inner:
-                rows = max(rows, len(forecast))
-            elif isinstance(first, list | dict):
-                rows, classes = max(rows, len(forecast)), max(classes, *map(_length, parts))
-            else:
+            if inner and not isinstance(next(iter(parts)), list | dict):
                 classes = max(classes, len(forecast))
-    return rows, classes
+                continue
+            if inner:
+                classes = max(classes, *map(_length, parts))
+            if isinstance(forecast, dict):  # each expert may have items of its own
+                named += len(forecast)
+            else:
+                rows = max(rows, len(forecast))
+    return max(rows, named), classes
 
 
 def _length(part: Any) -> int:
