@@ -340,7 +340,7 @@ def test_slow_readers_keep_others_from_large_answers_only(tmp_path: Path) -> Non
     with served(tmp_path / "a.db", limits=Limits(sending=200_000)) as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load", "hedger": "squint"})
         for k in range(5):
-            lines = [{"forecasts": named(80, 1.0)}] * 200
+            lines = [{"forecasts": named(100, 1.0)}] * 200
             client.send_json(f"{ONE}/rounds", {"rounds": lines})
             settled = [{"ticket": 200 * k + j, "outcome": 1.0} for j in range(200)]
             client.send_json(f"{ONE}/outcomes", {"outcomes": settled})

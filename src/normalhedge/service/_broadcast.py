@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
+from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json
 from normalhedge.service._http import EVENTS, Call, Stream
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
 from normalhedge.service._registry import Registry
-from normalhedge.service._storage import Event
+from normalhedge.service._storage import AlarmRow, Event
 
 TICK = 0.25  # events are told at most this often, in seconds
 MOST = 50  # the number of events of a mixture that are told at once; the earlier ones are left out
@@ -68,6 +69,13 @@ class Broadcast:
                     self._waiting.setdefault(event.mixture, deque(maxlen=MOST)).append(event)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
+
+    def tell_alarm(self, row: AlarmRow) -> None:
+        """Tell an alarm that began, or ended, or was told, to listeners."""
+        live = self.registry.by_id.get(row.mixture)
+        content = {"alarm": alarm_form(row, None if live is None else live.row.name)}
+        for channel in (ALL, row.mixture):
+            self._hand(channel, message("alarm", content, None))
 
     def _tick(self) -> None:
         """Encode the gathered events in a thread, once for each channel."""

@@ -191,7 +191,7 @@ class Memory:
         spare, size = len(loaded) - self.limits.loaded, sum(live.weight for live in loaded)
         if spare <= 0 and size <= self.limits.loaded_memory:
             return
-        loaded.sort(key=lambda live: max(live.last_forecast or 0, live.last_outcome or 0))
+        loaded.sort(key=lambda live: live.delays.last)
         for live in loaded:
             if spare <= 0 and size <= self.limits.loaded_memory:
                 return

@@ -16,7 +16,8 @@ from prometheus_client.core import (
 from prometheus_client.metrics_core import Metric
 from prometheus_client.utils import floatToGoString
 
-from normalhedge.mixtures.alerts import KINDS
+from normalhedge.mixtures.alerts import KINDS as ALERTS
+from normalhedge.service._alarms import KINDS, Alarms
 from normalhedge.service._registry import Registry
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
@@ -28,7 +29,8 @@ OF_MIXTURES = (
     (GaugeMetricFamily, "settled", "Rows with an outcome."),
     (GaugeMetricFamily, "pending", "Rounds that wait for their outcomes."),
     (GaugeMetricFamily, "expired", "Rounds that were given up."),
-    (GaugeMetricFamily, "overdue", "Outcomes that take much longer than the last ones did."),
+    (GaugeMetricFamily, "overdue", "Rounds that wait for longer than usual."),
+    (GaugeMetricFamily, "overdue_after", "Seconds after which a round is overdue."),
     (GaugeMetricFamily, "last_forecast", "When the last round was predicted."),
     (GaugeMetricFamily, "last_outcome", "When the last outcome came."),
     (GaugeMetricFamily, "loss_ratio", "Loss of the blend, divided by the loss of the plain mean."),
@@ -51,8 +53,9 @@ class Latencies:
 class Metrics:
     """The numbers of a service."""
 
-    def __init__(self, registry: Registry, listeners: Callable[[], int]) -> None:
+    def __init__(self, registry: Registry, alarms: Alarms, listeners: Callable[[], int]) -> None:
         self._registry = registry
+        self._alarms = alarms
         self._listeners = listeners
         self._healths: Iterable[dict[str, Any]] = ()
         self._turn = Lock()
@@ -89,6 +92,7 @@ class Metrics:
         for name, text, value in (
             ("ready", "Whether the database can be used.", float(registry.ready)),
             ("mixtures", "Mixtures.", len(registry.names)),
+            ("alarms_untold", "Alarms that nobody took yet.", len(self._alarms.untold)),
             ("listeners", "Connections that listen to events.", self._listeners()),
         ):
             yield GaugeMetricFamily(f"normalhedge_{name}", text, value)
@@ -96,10 +100,15 @@ class Metrics:
             ("commits", "Transactions.", committer.batches),
             ("events", "Events written to the log.", committer.events),
             ("replays", "Requests answered from the log by their key.", registry.replayed),
+            ("alarm_failures", "Attempts to tell an alarm that failed.", self._alarms.failures),
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
         yield from self._by_route()
+        begun = CounterMetricFamily("normalhedge_alarms", "Alarms that began.", labels=["kind"])
+        for kind in KINDS:
+            begun.add_metric([kind], self._alarms.found[kind])
+        yield begun
         yield from self._mixtures()
 
     def _by_route(self) -> Iterator[Metric]:
@@ -145,5 +154,5 @@ def _add_alerts(family: Any, name: str, alerts: list[dict[str, Any]] | None) -> 
     """Add the numbers of alerts of a loaded mixture, by kind."""
     if alerts is not None:
         kinds = [alert["kind"] for alert in alerts]
-        for kind in KINDS:
+        for kind in ALERTS:
             family.add_metric([name, kind], kinds.count(kind))

@@ -11,6 +11,7 @@ from normalhedge.boundary.extras import require
 from normalhedge.service import _logs as logs
 from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
+    ALARMS,
     COLUMNS,
     PAGE,
     TABLES,
@@ -100,6 +101,8 @@ class PostgreSQL(Storage):
             version = writer.execute("SELECT version FROM version").fetchone()[0]
             if version == 1:
                 version = self._upgrade()
+            if version == VERSION:
+                writer.execute(ALARMS.format(**NAMES))
         except self._psycopg.Error as error:
             self.close()
             raise ValueError(f"the database cannot be used: {_sentence(error)}") from None

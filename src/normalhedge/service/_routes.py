@@ -47,6 +47,13 @@ AFTER = Parameter("after", "Only events after this sequence.", {"type": "integer
 WHOLE = Parameter(
     "events", "Whether to write events with their answers, and not lines.", {"type": "boolean"}
 )
+BEFORE_ALARM = Parameter(
+    "before", "Only alarms before this id, for the next page.", {"type": "integer", "minimum": 1}
+)
+ALARMS = Parameter(
+    "limit", "The largest number of alarms.",
+    {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+)  # fmt: skip
 
 
 def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
@@ -80,6 +87,10 @@ def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
               answer=forms.PastRounds, query=(SINCE, UNTIL, LIMIT, BEFORE)),
         Route("GET", f"{ONE}/pending", "read", v.pending, answer=forms.PendingPage,
               query=(AFTER_TICKET, TICKETS)),
+        Route("GET", f"{ONE}/alarms", "read", v.mixture_alarms,
+              answer=forms.AlarmPage, query=(BEFORE_ALARM, ALARMS)),
+        Route("GET", "/v1/alarms", "read", v.alarms,
+              answer=forms.AlarmPage, query=(BEFORE_ALARM, ALARMS)),
         Route("GET", f"{ONE}/state", "read", v.state, answer=dict[str, Any], query=(SEQUENCE,)),
         Route("PUT", f"{ONE}/state", "admin", c.import_state,
               dict[str, Any], forms.MixtureAnswer, status=201, keyed=True),

@@ -11,6 +11,7 @@ from normalhedge.live.owner import Owner
 from normalhedge.service import _logs as logs
 from normalhedge.service._problems import DamagedLog, InUseError, StorageFailure
 from normalhedge.service._storage import (
+    ALARMS,
     ANSWER,
     BODY,
     COLUMNS,
@@ -90,9 +91,8 @@ class SQLite(Storage):
         # A write, so that a file that cannot be written is refused at once.
         begin = f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION};"
         connection.executescript(
-            f"BEGIN IMMEDIATE; {TABLES.format(**NAMES)} {begin} COMMIT;"
-            if not tables
-            else f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION}; COMMIT;"
+            f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES) + begin} "
+            f"{ALARMS.format(**NAMES)} PRAGMA application_id={APPLICATION}; COMMIT;"
         )
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 1:
@@ -150,7 +150,8 @@ class SQLite(Storage):
         connection = self._connection()
         try:
             # One statement for many rows: each statement gives Python's lock away and waits for it.
-            whole = not batch.snapshots and not batch.mixtures and len(batch.events) <= ROWS_AT_ONCE
+            further = further_statements(batch)
+            whole = not further and len(batch.events) <= ROWS_AT_ONCE
             if not whole:
                 connection.execute("BEGIN IMMEDIATE")
                 self._check_owner(connection.execute(OWNED, (self._token,)).fetchone()[0])
@@ -164,8 +165,8 @@ class SQLite(Storage):
                 )
                 self._check_owner(done.rowcount)
             if not whole:
-                for statement, further in further_statements(batch):
-                    connection.execute(statement, further)
+                for statement, given in further:
+                    connection.execute(statement, given)
                 connection.execute("COMMIT")
         except (sqlite3.Error, StorageFailure) as error:
             if connection.in_transaction:

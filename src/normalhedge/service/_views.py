@@ -17,6 +17,7 @@ from normalhedge.mixtures.state import Operation
 from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
+from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json, decode
 from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
 from normalhedge.service._limits import check_forecasts
@@ -122,7 +123,7 @@ class Views:
                     continue
                 if more := len(rows) == limit or size > self.registry.limits.answer:
                     break
-                row: dict[str, Any] = {"ticket": ticket, "time": live.made.get(ticket)}
+                row: dict[str, Any] = {"ticket": ticket, "time": live.delays.made.get(ticket)}
                 if ticket in ids:
                     row["id"] = msgspec.Raw(ids[ticket].encode())
                 rows.append(as_json(row))
@@ -133,6 +134,30 @@ class Views:
             )
 
         return Reply(await self.registry.read(live, work))
+
+    async def alarms(self, call: Call) -> Reply:
+        """List the alarms of all mixtures, the newest first."""
+        by_id = self.registry.by_id
+        numbers = None
+        if call.holder.mixtures is not None:
+            numbers = [k for k, live in by_id.items() if call.holder.sees(live.row.name)]
+        return await self._alarms(call, numbers)
+
+    async def mixture_alarms(self, call: Call) -> Reply:
+        """List the alarms of a mixture, the newest first."""
+        return await self._alarms(call, [self.registry.find(call.name).row.id])
+
+    async def _alarms(self, call: Call, numbers: list[int] | None) -> Reply:
+        before = _number(call.query_params, "before", 1)
+        limit = int(_number(call.query_params, "limit", 1, 1000) or 100)
+        rows = await self._from_log(
+            self.registry.storage.alarms, numbers, None if before is None else int(before), limit
+        )
+        by_id = self.registry.by_id
+        return Reply(as_json({"alarms": [
+            alarm_form(row, by_id[row.mixture].row.name if row.mixture in by_id else None)
+            for row in rows
+        ]}))  # fmt: skip
 
     async def history(self, call: Call) -> Reply:
         """Return settled rounds with their weights and losses, by range of time."""
