@@ -1,6 +1,5 @@
 """Answers to requests that change mixtures."""
 
-import math
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,7 +12,7 @@ from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
-from normalhedge.service._compaction import compact, time_before
+from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
 from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
@@ -135,9 +134,7 @@ class Changes:
     async def compact(self, call: Call) -> Reply:
         """Remove the old part of the log, as far as a restart does not need it."""
         live, form = await self._read(call, forms.Age)
-        before = math.inf
-        if form.keep_days:
-            before = await time_before(self.registry, form.keep_days)
+        before = await cut_of(self.registry, form.keep_days)
         return Reply(forms.as_json(await compact(self.registry, live, before)))
 
     async def stream(self, call: Call) -> Stream:

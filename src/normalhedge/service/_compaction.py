@@ -1,7 +1,9 @@
 """Remove the old part of the log: the rest begins with a snapshot, and replays from there."""
 
 import asyncio
+import math
 import time
+from typing import NamedTuple
 
 from normalhedge.service import _logs as logs
 from normalhedge.service._forms import CompactedAnswer
@@ -23,7 +25,18 @@ SHORTEST = 1.0  # a gap of less than JUMP of this many days is none
 LEAST, MOST, PAUSE = 16, 4096, 0.01
 
 
-async def compact(registry: Registry, live: LiveMixture, before: float) -> CompactedAnswer:
+class Cut(NamedTuple):
+    """The events to remove: those before a time, by the clock of the newest event."""
+
+    before: float
+    newest: float
+
+
+ALL = Cut(math.inf, math.inf)
+"""All events that a restart does not need."""
+
+
+async def compact(registry: Registry, live: LiveMixture, before: Cut) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.
@@ -55,50 +68,46 @@ async def _remove(registry: Registry, number: int, cut: int) -> int:
         await asyncio.sleep(taken)  # half of the time is for others
 
 
-async def time_before(registry: Registry, days: float) -> float:
-    """Return the time that is so many days before the newest event of the log.
+async def cut_of(registry: Registry, days: float) -> Cut:
+    """Return which events are older than some days, counted from the newest event.
 
-    The clock may have been wrong when events were written. Where it jumped, so that the events on
-    the two sides of this time are much further apart than they should be, nothing can be told.
+    The clock may have been wrong. Where it jumped, so that the two events around the cut are much
+    further apart than they should be, nothing can be told.
     """
-    newest, last, first = await registry.in_thread(_around, registry.storage, days)
-    if last is not None and first - last > max(days, SHORTEST) * DAY * JUMP:
+    if not days:
+        return ALL
+    newest = await registry.in_thread(registry.storage.newest_time)
+    cut = Cut(newest - days * DAY, newest)
+    gap = await registry.in_thread(registry.storage.gap_at, *cut)
+    if gap is not None and gap[1] - gap[0] > max(days, SHORTEST) * DAY * JUMP:
         raise Problem(
             409,
-            f"the clock jumped: no event was written from {_shown(last)} to {_shown(first)}, and "
-            f"the newest one is of {_shown(newest)}. Nothing was removed; with keep_days = 0 all "
-            "events are removed that a restart does not need",
+            f"the clock jumped: no event was written from {_shown(gap[0])} to {_shown(gap[1])}, "
+            f"and the newest one is of {_shown(newest)}. Nothing was removed; with keep_days = 0 "
+            "all events are removed that a restart does not need",
         )
-    return newest - days * DAY
-
-
-def _around(storage: Storage, days: float) -> tuple[float, float | None, float]:
-    """Return the times of the newest event, and of the events before and after a cut."""
-    newest = storage.newest_time()
-    cut = newest - days * DAY
-    last, first = storage.times_around(cut)
-    return newest, last, newest if first is None else first
+    return cut
 
 
 def _shown(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
-def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
+def _cut(storage: Storage, number: int, before: Cut) -> tuple[int, int]:
     """Return the first state of the log, and the last event that may be removed."""
     oldest = storage.snapshots(number)[-1]
-    last = storage.last_before(number, before)
+    last = storage.last_before(number, *before)
     return oldest, min(last, first_snapshot(storage, number)[0])
 
 
 async def compact_all(registry: Registry, days: float) -> int:
     """Remove events older than some days from the logs of all mixtures; return how many."""
-    before, removed = await time_before(registry, days), 0
+    before, removed = await cut_of(registry, days), 0
     for live in list(registry.by_id.values()):
         removed += (await compact(registry, live, before)).removed
     rows = await registry.in_thread(registry.storage.mixtures)
     for row in rows:
-        if row.deleted is not None and row.deleted < before:
+        if row.deleted is not None and row.deleted < before.before:
             removed += await _remove(registry, row.id, registry.committer.sequence)
     return removed
 

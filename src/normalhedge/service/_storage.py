@@ -346,12 +346,12 @@ class Storage(ABC):
         )
         return [AlarmRow(*row) for row in rows]
 
-    def last_before(self, mixture: int, time: float) -> int:
-        """Return the last event of a mixture before the first one that was not before a time."""
+    def last_before(self, mixture: int, time: float, newest: float) -> int:
+        """Return the last event of a mixture before the first one between two times."""
         rows = self.query(
             "SELECT max(sequence) FROM events WHERE mixture = ? AND sequence < coalesce("
-            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ?), ?)",
-            (mixture, mixture, time, 1 << 62),
+            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ? AND time <= ?), ?)",
+            (mixture, mixture, time, newest, 1 << 62),
         )
         return int(rows[0][0] or 0)
 
@@ -360,13 +360,21 @@ class Storage(ABC):
         rows = self.query("SELECT time FROM events ORDER BY sequence DESC LIMIT 1")
         return float(rows[0][0]) if rows else 0.0
 
-    def times_around(self, time: float) -> tuple[float | None, float | None]:
-        """Return the times of the last event before a time, and of the first one after it."""
-        before, after = (
-            self.query(f"SELECT {function}(time) FROM events WHERE time {sign} ?", (time,))[0][0]
-            for function, sign in (("max", "<"), ("min", ">="))
+    def gap_at(self, time: float, newest: float) -> tuple[float, float] | None:
+        """Return the times of the first event from a time on and of the one before it.
+
+        None if it is not there: events between the two may have been removed then. Events after
+        the newest one were written by a clock that was wrong.
+        """
+        rows = self.query(
+            "SELECT sequence, time FROM events WHERE time >= ? AND time <= ? "
+            "ORDER BY sequence LIMIT 1",
+            (time, newest),
         )
-        return before, after
+        if not rows:
+            return None
+        before = self.query("SELECT time FROM events WHERE sequence = ?", (rows[0][0] - 1,))
+        return (before[0][0], rows[0][1]) if before else None
 
     def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
         """Remove old events and snapshots of a mixture; return the number of events."""
