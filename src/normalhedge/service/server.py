@@ -175,7 +175,7 @@ def serve(settings: Settings) -> None:
     storage = storage_of(settings.db)
     _open(storage, wait=settings.wait)
     try:
-        sys.setswitchinterval(0.0005)  # threads hand over quickly: one waits for the disk
+        sys.setswitchinterval(0.0001)  # threads hand over quickly: one waits for the disk
         gc.freeze()
         _run(run(settings, storage))
     finally:
