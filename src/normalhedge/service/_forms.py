@@ -288,6 +288,7 @@ class ServerState(Struct):
 
     ok: bool
     version: str
+    error: str | UnsetType = UNSET
 
 
 class WaitingRound(Struct):

@@ -16,6 +16,7 @@ from normalhedge.service._storage import (
     BODY,
     COLUMNS,
     PAGE,
+    SENDER,
     TABLES,
     VERSION,
     Batch,
@@ -87,6 +88,9 @@ class SQLite(Storage):
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables:
             check_header(connection, self.path)
+            columns = connection.execute("PRAGMA table_info(events)").fetchall()
+            if all(column[1] != "sender" for column in columns):
+                connection.execute(SENDER.format(**NAMES))
         connection.execute("PRAGMA journal_mode=WAL")
         # A write, so that a file that cannot be written is refused at once.
         begin = f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION};"
@@ -187,6 +191,17 @@ class SQLite(Storage):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(statement, rows)
         connection.execute("COMMIT")
+
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        connection = self._connection()
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
 
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""

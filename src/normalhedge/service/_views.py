@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from starlette.datastructures import QueryParams
 
-import normalhedge
 from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation
@@ -27,6 +26,7 @@ from normalhedge.service._past import END, Limits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
 from normalhedge.service._storage import Event
+from normalhedge.service.access import Holder
 
 AT_ONCE = 20  # the number of mixtures whose health is told before others are served
 
@@ -38,7 +38,6 @@ class Views:
         self.registry = registry
         self.numbers = metrics
         self.document = b"{}"  # the OpenAPI document
-        self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
         """List mixtures with their health, by name."""
@@ -200,24 +199,46 @@ class Views:
         live = self.registry.find(call.name)
         after = int(_number(call.query_params, "after", 0) or 0)
         whole = call.query_params.get("events") == "true"
-        return Stream(self._exported(live, after, whole=whole), media_type=LINES)
+        return Stream(self._exported(live, after, call.holder, whole=whole), media_type=LINES)
 
     async def _exported(
-        self, live: LiveMixture, after: int, *, whole: bool
+        self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            part, after = await self._from_log(self._part, live.row.id, after, whole)
+            part, after = await self._from_log(self._part, live.row.id, after, holder, whole)
             if not part:
                 return
             yield part
 
-    def _part(self, number: int, after: int, whole: bool) -> tuple[bytes, int]:  # noqa: FBT001
+    def _part(
+        self,
+        number: int,
+        after: int,
+        holder: Holder,
+        whole: bool,  # noqa: FBT001
+    ) -> tuple[bytes, int]:
         """Return the next part of an export, and the last event that is in it."""
         events = self.registry.storage.events(number, after)
         if not events:
             return b"", after
-        lines = [line for event in events for line in (_whole(event) if whole else _lines(event))]
+        lines = [
+            line for event in events for line in (_whole(event, holder) if whole else _lines(event))
+        ]
         return b"\n".join([*lines, b""]), events[-1].sequence
+
+    async def changes(self, call: Call) -> Stream:
+        """Export the changes of the list of mixtures: who created, renamed or deleted one."""
+        after = int(_number(call.query_params, "after", 0) or 0)
+        return Stream(self._changes(after, call.holder), media_type=LINES)
+
+    async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
+        storage = self.registry.storage
+        while events := await self._from_log(storage.events, 0, after):
+            after = events[-1].sequence
+            for event in events:
+                body = json.loads(event.body)
+                told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
+                yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
 
     async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
@@ -227,23 +248,11 @@ class Views:
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error
 
-    async def healthz(self, call: Call) -> Reply:
-        """Tell that the process answers."""
-        del call
-        return Reply(as_json({"ok": True, "version": normalhedge.__version__}))
-
-    async def readyz(self, call: Call) -> Reply:
-        """Tell whether the database can be used."""
-        del call
-        ready = self.registry.ready and not self.stopping
-        answer = as_json({"ok": ready, "version": normalhedge.__version__})
-        return Reply(answer, 200 if ready else 503)
-
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
         names = list(filter(call.holder.sees, self.registry.names))
         healths = [health async for health in self._healths(names)]
-        text = await self.registry.aside(self.numbers.text, healths)
+        text = await self.numbers.text(healths)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
@@ -252,11 +261,12 @@ class Views:
         return Reply(self.document)
 
 
-def _whole(event: Event) -> list[bytes]:
+def _whole(event: Event, holder: Holder) -> list[bytes]:
     """Return the line of an event with its answer, which both are JSON already."""
     plain = event._asdict()
     plain["digest"] = None if event.digest is None else event.digest.hex()
     plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
+    plain |= _sender(plain.pop("sender"), holder)
     return [as_json(plain)]
 
 
@@ -277,6 +287,11 @@ def line_of(operation: Operation) -> dict[str, Any]:
     if "correct" in operation:
         return {"ticket": operation["correct"], "correct": operation["outcome"]}
     return operation
+
+
+def _sender(text: str | None, holder: Holder) -> dict[str, Any]:
+    """Return the sender of an event, for administrators only: it has the addresses of others."""
+    return {"sender": json.loads(text)} if text and holder.scope == "admin" else {}
 
 
 def _weights(mixture: Mixture) -> dict[str, float | None]:
