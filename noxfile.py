@@ -198,8 +198,12 @@ def note(session: nox.Session) -> None:
 
 @nox.session(name="bench-serve", venv_backend="none")
 def bench_serve(session: nox.Session) -> None:
-    """Measure the service: rates, delays, restart, memory; minutes."""
-    run(session, "python", "-m", "benchmarks.serve", *session.posargs)
+    """Measure the service: rates, delays, restart, memory; and under attacks. Minutes."""
+    only_attacks = session.posargs[:1] == ["attacks"]
+    if not only_attacks:
+        run(session, "python", "-m", "benchmarks.serve", *session.posargs)
+    if only_attacks or not session.posargs:
+        run(session, "python", "-m", "benchmarks.serve_attacks", *session.posargs[1:])
 
 
 def install(session: nox.Session, group: str) -> None:

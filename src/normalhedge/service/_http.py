@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._flight import Flight
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
 from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
@@ -190,8 +191,12 @@ class Route(NamedTuple):
 class Endpoint:
     """The handler of a route behind its checks, as an application of ASGI."""
 
-    def __init__(self, route: Route, access: Access, limits: Limits, answers: OpenAnswers) -> None:
+    def __init__(
+        self, route: Route, access: Access, limits: Limits, answers: OpenAnswers, flight: Flight
+    ) -> None:
         self.handler = route.handler
+        self.flight = flight
+        self.reads = route.method == "GET" and bool(route.scope)
         self.scope = route.scope
         self.label = route.label
         self.counted = route.counted
@@ -213,21 +218,66 @@ class Endpoint:
         if self.scope:
             self.access.check(holder, self.scope, name)
         if not self.streams:
-            call = Call(scope, receive, send)
-            call.head, call.holder, call.limits = head, holder, self.limits
-            response = await self.handler(call)
-            await response(scope, receive, send)
+            await self._answer_whole(scope, receive, send, head, holder)
             return
         with self.answers.opened(holder, self.scope, name) as opened:
             abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
             receive, send = opened.receiving(receive), opened.sending(send, abort)
-            call = Call(scope, receive, send)
-            call.head, call.holder, call.limits = head, holder, self.limits
-            response = await self.handler(call)
-            await response(scope, receive, send)
+            await self._answer(scope, receive, send, head, holder)
             two_ways = scope["method"] == "POST"
             with suppress(SlowReaderError):
                 await opened.finish(send, _last_line if two_ways else lambda _: b"")
+
+    async def _answer(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        call = Call(scope, receive, send)
+        call.head, call.holder, call.limits = head, holder, self.limits
+        response = await self.handler(call)
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
+
+    async def _answer_whole(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        """Answer when there is room for the body of the request."""
+        if self.reads:
+            self.flight.check()
+        length = head.get(b"content-length", b"0")
+        size = int(length) if length.isdigit() else 0
+        if b"transfer-encoding" in head:
+            size = self.limits.body
+        async with self.flight.request(size):
+            await self._answer(scope, receive, send, head, holder)
+
+    async def _send(self, response: Response, send: Send) -> None:
+        """Send a long answer in parts, as fast as it is read; give a slow reader up."""
+        body = bytes(response.body)
+        start = {"status": response.status_code, "headers": response.raw_headers}
+        seconds = self.limits.body_seconds + len(body) / SLOWEST
+        with self.flight.answer(len(body)):
+            async with asyncio.timeout(seconds):
+                await send({"type": "http.response.start", **start})
+                for k in range(0, len(body), PART):
+                    more = k + PART < len(body)
+                    part = {"body": body[k : k + PART], "more_body": more}
+                    await send({"type": "http.response.body", **part})
+
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
 
 
 def _last_line(reason: str) -> bytes:
@@ -268,9 +318,12 @@ class Application:
     ) -> None:
         """Answer at these addresses; an application of ASGI may answer at all others."""
         access, limits, answers = self.answers.access, self.limits, self.answers
+        flight = Flight(limits.flight, limits.sending, limits.body_seconds)
         places: list[BaseRoute] = [
             StarletteRoute(
-                route.path, Endpoint(route, access, limits, answers), methods=[route.method]
+                route.path,
+                Endpoint(route, access, limits, answers, flight),
+                methods=[route.method],
             )
             for route in routes
         ]
