@@ -9,15 +9,19 @@
 #include <cstring>
 #include <limits>
 
-// The loops over experts. Sums and maxima may be taken in several lanes at once; the order depends
-// on the number of experts and on the processor, never on where arrays lie.
+// The loops over experts. Sums are taken as in `sums.hpp`, so that all processors with multiply-adds give the same
+// bits.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(NORMALHEDGE_PLAIN)
+#ifdef NORMALHEDGE_NARROW
+#define NORMALHEDGE_PROCESSORS "arch=x86-64-v3", "default"
+#else
+#define NORMALHEDGE_PROCESSORS "arch=x86-64-v4", "arch=x86-64-v3", "default"
+#endif
 // Compiled for three generations of processors and chosen when the module is loaded. Its callees are
 // inlined. It must not throw, nor call a function that may: GCC assumes that a call of such a function
 // returns.
-#define NORMALHEDGE_VECTORISED \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
+#define NORMALHEDGE_VECTORISED __attribute__((target_clones(NORMALHEDGE_PROCESSORS), flatten))
 #else
 #define NORMALHEDGE_VECTORISED
 #endif
