@@ -169,8 +169,9 @@ def same_bits(session: nox.Session) -> None:
         folder = build_core(session, name, "Release", *options)
         program = [str(BIN / "python"), "-S", "-m", "tests.frozen.make_frozen", "--digests"]
         printed = session.run(*program, env=package_of(folder), silent=True)
-        digests.append({*str(printed).splitlines()})
-    different = {line.split("  ", 1)[1] for line in digests[0] ^ digests[1]}
+        lines = [line.split("  ", 1) for line in str(printed).splitlines()]
+        digests.append({line[1]: line[0] for line in lines if len(line) == 2})
+    different = {name for name, _ in digests[0].items() ^ digests[1].items()}
     if different:
         session.error(f"{len(different)} cases differ: {', '.join(sorted(different))}")
     session.log(f"{len(digests[0])} cases have the same bits")
