@@ -9,7 +9,9 @@ from typing import Any
 from normalhedge.live.owner import Owner
 from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
+    ALARMS,
     COLUMNS,
+    SENDER,
     TABLES,
     VERSION,
     Batch,
@@ -69,10 +71,14 @@ class SQLite(Storage):
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables:
             check_header(connection, self.path)
+            columns = connection.execute("PRAGMA table_info(events)").fetchall()
+            if all(column[1] != "sender" for column in columns):
+                connection.execute(SENDER.format(**NAMES))
         connection.execute("PRAGMA journal_mode=WAL")
         # A write, so that a file that cannot be written is refused at once.
         connection.executescript(
             f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES)} "
+            f"{ALARMS.format(**NAMES)} "
             f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
         )
 
@@ -102,7 +108,8 @@ class SQLite(Storage):
         connection = self._connection()
         try:
             # One statement for many rows: each statement gives Python's lock away and waits for it.
-            whole = not batch.snapshots and not batch.mixtures and len(batch.events) <= ROWS_AT_ONCE
+            further = further_statements(batch)
+            whole = not further and len(batch.events) <= ROWS_AT_ONCE
             if not whole:
                 connection.execute("BEGIN IMMEDIATE")
             for start in range(0, len(batch.events), ROWS_AT_ONCE):
@@ -112,9 +119,20 @@ class SQLite(Storage):
                     [value for row in rows for value in row],
                 )
             if not whole:
-                for statement, values in further_statements(batch):
+                for statement, values in further:
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
+
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        connection = self._connection()
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
         except sqlite3.Error as error:
             if connection.in_transaction:
                 with suppress(sqlite3.Error):

@@ -1,13 +1,13 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
+from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, LearningRecipe
 from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
@@ -18,6 +18,8 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+# the kinds of models, by how the series changes
+KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
@@ -50,8 +52,8 @@ class RegimeLabels(NamedTuple):
     """
 
     identity: Identity  # the numbers of the regimes
-    # ahead, rounds: the discounted lead of the models with each number of states, and number of
-    # rounds
+    # ahead, rounds: the discounted lead of the models with each number of states (0: of the models
+    # without hidden states), and number of rounds
     ahead: Floats
     rounds: float
     groups: Floats  # whether each candidate has each number of states, N x (most + 1)
@@ -61,6 +63,10 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
+    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
+    # each kind has predicted better than the first one, over all rounds
+    kinds: Floats = np.zeros((0, len(KINDS)))
+    evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
     def init(cls, most: int) -> Self:
@@ -75,28 +81,38 @@ class RegimeLabels(NamedTuple):
         return len(self.ahead) - 1
 
     def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture."""
+        """Learn how far the candidates were ahead of the mixture.
+
+        Returns the labels, and by which factor the leads of the candidates fade, and how much they
+        gain. These are leads over the hidden Markov models together: a number of states that is not
+        tried yet must not have the score of a break.
+        """
         fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
         left = (1.0 - 1.0 / MEMORY) ** len(ahead)
         weights = weights + 1e-9
-        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
-        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
+        densities = weights * np.exp(np.clip(ahead, -600.0, 600.0))
+        mixed, shares = densities @ self.groups, weights @ self.groups
+        hidden = np.log(mixed[:, 1:].sum(axis=1)) - np.log(shares[:, 1:].sum(axis=1))
+        gained = np.log(mixed + 1e-290) - np.log(shares + 1e-290)
+        gained[shares > 0.0] -= np.broadcast_to(hidden[:, np.newaxis], shares.shape)[shares > 0.0]
         labels = self._replace(
             ahead=left * self.ahead + fading @ gained,
             rounds=left * self.rounds + float(fading.sum()),
+            evidence=self.evidence + lead_of_kinds(densities, weights, self.kinds),
         )
-        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        lead = np.clip(ahead - hidden[:, np.newaxis], -20.0, 20.0)
+        return labels, left, np.asarray(fading @ lead)
 
     def match(
-        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+        self, candidates: Sequence[AnyCandidate], standing: Floats, seen: Floats, worth: float
     ) -> Self:
         """Define the regimes again, after a review of the candidates."""
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
-        models = [candidate.now() for candidate in candidates]
+        models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = [model.smooth(recent)[0] for model in models]
+        beliefs = {n: model.smooth(recent)[0] for n, model in models.items()}
         chosen = _simplify(models[leader])
         current = chosen.smooth(recent)[0]
         shared = None
@@ -105,8 +121,8 @@ class RegimeLabels(NamedTuple):
             shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
         alike = (states == states[leader]).astype(np.float64)
-        maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
-        for n, model in enumerate(models):
+        maps, leave = np.zeros((len(states), most, most)), np.zeros((len(states), most))
+        for n, model in models.items():
             table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
             table /= table.sum(axis=1, keepdims=True)
             k = model.states
@@ -118,6 +134,9 @@ class RegimeLabels(NamedTuple):
         return self._replace(
             identity=identity,
             groups=np.eye(most + 1)[states],
+            kinds=np.array(
+                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
+            ),
             maps=maps,
             leave=leave,
             alike=alike,
@@ -127,24 +146,24 @@ class RegimeLabels(NamedTuple):
 
     def _choice(
         self,
-        candidates: Sequence[Candidate],
-        models: Sequence[Fitted],
+        candidates: Sequence[AnyCandidate],
+        models: Mapping[int, Fitted],
         standing: Floats,
         seen: Floats,
         worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
-        there = sorted({candidate.recipe.states for candidate in candidates})
+        there = sorted({candidates[n].recipe.states for n in models})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there, worth)
         places = np.full(len(candidates), -np.inf)
-        for n, candidate in enumerate(candidates):
-            recipe = candidate.recipe
+        for n, model in models.items():
+            recipe = candidates[n].recipe
             if recipe.states != number:
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (models[n].stationary().min() < RARE)
+            places[n] -= RARITY * (model.stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -154,9 +173,16 @@ class RegimeLabels(NamedTuple):
         return next(k for k in there if self.ahead[k] >= best - slack)
 
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most."""
+        """Return the probability of each regime, T x most.
+
+        Models without hidden states have no say.
+        """
         states = weights[..., np.newaxis] * filtered
-        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
+        result = states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most)
+        if self.groups[:, 0].any():
+            hidden = weights @ (1.0 - self.groups[:, 0])
+            result /= np.maximum(hidden, 1e-300)[:, np.newaxis]
+        return np.asarray(result)
 
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability that the next regime differs.
@@ -192,6 +218,19 @@ class RegimeLabels(NamedTuple):
             )
             for number, s in sorted(states.items())
         }
+
+
+def lead_of_kinds(densities: Floats, weights: Floats, kinds: Floats) -> Floats:
+    """Return by how many nats each kind of models was ahead of the first kind, in all rounds.
+
+    A kind without models counts as the first one.
+    """
+    if not len(kinds):
+        return np.zeros(kinds.shape[1])
+    mixed, shares = densities @ kinds, weights @ kinds
+    there = shares > 0.0
+    logs = np.log(np.where(there, mixed, 1.0) + 1e-290) - np.log(np.where(there, shares, 1.0))
+    return np.asarray(np.where(there, logs - logs[:, :1], 0.0).sum(axis=0))
 
 
 def _plain(value: Any) -> Any:
