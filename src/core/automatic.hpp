@@ -149,11 +149,12 @@ public:
             recalibrator_.place(base(), first_way() + pool, choice_total_);
         }
         const size_t alone = first_way() + most();
-        const Places places{followed,          base(), first_way() + median_, followed + 2,
+        const Places places{followed, base(), first_way() + mean_, first_way() + median_, followed + 2,
                             followed + 2 + correction_count, alone,  alone + correction_count};
         if (corrector_.on()) {
             totals_ += Corrector::size;
-            corrector_.place(places, choice_total_);
+            corrector_.place(places, choice_total_, rows_);
+            rows_ += Sources::rows;
         }
         if (quantile_corrector_.on()) {
             totals_ += quantile_corrector_.size();
@@ -208,7 +209,7 @@ public:
             {"corrections", false, choice_total_,
               solves() ? Members::most : corrects() ? QuantileMembers::most : 0},
             {"contexts", false, choice_total_ + Choice<Members>::size + 3, solves() ? size_t{2} : 0},
-            {"steady", false, choice_total_ + Corrector::size - 3, solves() ? size_t{3} : 0},
+            {"steady", false, choice_total_ + Choice<Members>::size + 5, solves() ? size_t{3} : 0},
             {"recalibrations", false, choice_total_, recalibrates() ? Recalibrator::members : 0},
             {"usual_rows", false, usual_total_, sizeof(UsualRows) / sizeof(double)},
             {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, solves() ? size_t{1} : 0},

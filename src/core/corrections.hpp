@@ -71,7 +71,9 @@ constexpr std::array<Correction, 5> corrections{{
     {true, true, false, false, false, true, 0.99, 5.0, 3},
 }};
 constexpr Correction context_correction{false, true, false, true, false, false, 1.0, 5.0, 0};
-constexpr size_t correction_count = corrections.size();
+constexpr size_t solved_count = corrections.size();  // corrections with equations
+constexpr size_t debiased_correction = solved_count;  // see `debiasing.hpp`
+constexpr size_t correction_count = solved_count + 1;
 constexpr size_t corrected_by_contexts = 1;  // the common correction that contexts start from
 constexpr size_t steady_correction = 2;
 constexpr size_t equation_count = 4;   // the non-negative correction shares the equations of another
@@ -282,7 +284,7 @@ struct Stacks {
     }
 
     void solve() const {
-        for (size_t k = 0; k < correction_count; ++k) {
+        for (size_t k = 0; k < solved_count; ++k) {
             const Equations equations = of(k);
             if (corrections[k].non_negative)
                 equations.solve_non_negative();
