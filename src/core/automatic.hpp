@@ -150,7 +150,8 @@ public:
         }
         const size_t alone = first_way() + most();
         const Places places{followed, base(), first_way() + mean_, first_way() + median_, followed + 2,
-                            followed + 2 + correction_count, alone,  alone + correction_count};
+                            followed + 2 + correction_count, alone,  alone + correction_count,
+                            alone + correction_count + 2};
         if (corrector_.on()) {
             totals_ += Corrector::size;
             corrector_.place(places, choice_total_, rows_);
@@ -175,7 +176,7 @@ public:
 
     // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
-    size_t value_count() const { return 1 + first_way() + most() + alone_corrections() + (solves() ? 2 : 0); }
+    size_t value_count() const { return 1 + first_way() + most() + alone_corrections() + (solves() ? 3 : 0); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -249,13 +250,14 @@ public:
     void predict(const GameOf& game_of, bool several, const Rows& rows, std::int64_t number,
                  double* played, const Sums& sums, double* items, const Cells& cells) const {
         const size_t n = rows.n;
-        Scratch room(10 * n + rows.classes * n);
+        Scratch room(11 * n + rows.classes * n + SourceMemory::plain_count);
         double* rated = room.data();
         double* seen = rated + n;
         double* own = rated + 2 * n;
         double* heard = rated + 3 * n;
         double* spare = rated + 4 * n;
         double* tamed = rated + 10 * n;
+        auto* order = reinterpret_cast<std::uint32_t*>(tamed + rows.classes * n);
         Scratch above(2 * most() + most_insured());
         const Game shared = game_of(0);
         if (solves()) corrector_.note_contexts(shared, several, rows);
@@ -271,7 +273,13 @@ public:
                 sums.totals[Sums::silent] += 1.0;
                 continue;
             }
-            const Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
+            Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
+            if (solves() && n >= worth_sorting) {
+                write_order(forecasts.of_class(0), rated, n, order);
+                for (std::uint32_t k = 0; k < SourceMemory::plain_count; ++k)
+                    order[n + k] = static_cast<std::uint32_t>(n) + k;
+                forecasts.order = order;
+            }
             const Game alone = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
             const Say say{rows.value(j) + rows.classes, value_count() - 1, rows.classes};
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
@@ -389,6 +397,7 @@ private:
     }
     size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
+    static constexpr size_t worth_sorting = 8;  // experts, before several rules sort them
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
 

@@ -22,6 +22,7 @@ struct Places {
     size_t contexts;  // the corrections of contexts
     size_t alone;     // the corrections of the item alone
     size_t errors;    // the base plus its mean error, and plus its last error
+    size_t best;      // the best expert so far, where there are many
 };
 
 class Corrector {
@@ -72,9 +73,14 @@ public:
         double* weights = projected + features;
         double* chosen = weights + Members::most;
         const double start = values[at_.base];
-        const double low = lowest(forecasts, rated, seen);
+        const double low = least_of(forecasts, rated, seen, enough);
         const double errors[2] = {track.mean_error, track.last_error};
         for (size_t e = 0; e < 2; ++e) values[at_.errors + e] = start + errors[e];
+        const SourceRow row = source_row(forecasts, rated, values, track);
+        values[at_.best] = start;
+        if (forecasts.n > most_stacked && row.error > tiny)
+            values[at_.best] = Debiaser::best(sources(shared), row, Scratch(forecasts.n).data());
+        const double all[stand_ins] = {values[at_.mean], values[at_.median], values[at_.best]};
         const Members present = members(shared, several);
         std::fill(chosen, chosen + Members::most, start);
         for (size_t k = 0; k < solved_count; ++k) {
@@ -84,7 +90,7 @@ public:
             const double error = track.error(correction.of_median);
             const bool ready = usable && error > tiny;
             if (ready && !correction.non_negative)  // it shares the features of the one before
-                write_features(correction, forecasts, rated, from, track, errors, features, z);
+                write_features(correction, forecasts, rated, from, track, errors, all, features, z);
             for (size_t g = 0; g < (several ? 2 : 1); ++g) {
                 const Game& game = g ? alone : shared;
                 double value = from;
@@ -101,7 +107,7 @@ public:
                 say_contexts(present, row_cells, cells, memory(shared), ready ? error : 0.0, low, start, z, projected,
                              chosen);
         }
-        say_debiased(shared, alone, several, source_row(forecasts, rated, values, track), low, values, chosen);
+        say_debiased(shared, alone, several, row, low, start, chosen);
         for (size_t k = 0; k < correction_count; ++k) {
             values[at_.shared + k] = chosen[Members::shared + k];
             if (several) values[at_.alone + k] = chosen[Members::alone + k];
@@ -193,15 +199,6 @@ private:
     }
     static_assert(Choice<Members>::size + sizeof(Memory) / sizeof(double) + SourceMemory::totals == size, "a game has room for its memory");
 
-    // Targets that were never negative stay so, unless a forecast is negative.
-    static double lowest(const Forecasts& forecasts, const double* rated, const Seen& seen) {
-        if (seen.count < enough || seen.low < 0.0) return -infinity;
-        const double* x = forecasts.of_class(0);
-        for (size_t i = 0; i < forecasts.n; ++i)
-            if (rated[i] > 0.0 && x[i] < 0.0) return -infinity;
-        return 0.0;
-    }
-
     static double near(double value, double start) {
         return std::fabs(value - start) <= alike * std::fabs(start) ? start : value;
     }
@@ -236,17 +233,15 @@ private:
                 game.columns.totals + first_ + size - SourceMemory::totals};
     }
     SourceRow source_row(const Forecasts& forecasts, const double* rated, const double* said, const Track& track) const {
-        return {forecasts.of_class(0), rated,           {said[at_.mean], said[at_.median]},
-                track.error(true),     track.mean(), track.deviation(),
-                target_ == smooth_target};
+        return {forecasts.of_class(0),  rated,        forecasts.order, {said[at_.mean], said[at_.median]},
+                track.error(true), track.mean(), track.deviation(), target_ == smooth_target};
     }
 
-    // Write the debiased corrections; beyond `most_stacked` experts, also the best of them so far.
+    // Write the debiased corrections.
     void say_debiased(const Game& shared, const Game& alone, bool several, const SourceRow& row, double low,
-                      double* values, double* chosen) const {
+                      double start, double* chosen) const {
         Scratch room(Debiaser::room(shared.columns.n));
         const SourceMemory common = sources(shared);
-        const double start = values[at_.base];
         for (size_t g = 0; g < (several ? 2 : 1); ++g) {
             double value = start;
             if (row.error > tiny)
@@ -375,7 +370,8 @@ private:
         const double error = track.error(correction.of_median);
         if (!(error > tiny) || !has_base(correction, rated, rows.n)) return not_a_number;
         const double errors[2] = {said[at_.errors] - start, said[at_.errors + 1] - start};
-        write_features(correction, rows.row(j), rated, from, track, errors, features, z);
+        const double all[stand_ins] = {said[at_.mean], said[at_.median], said[at_.best]};
+        write_features(correction, rows.row(j), rated, from, track, errors, all, features, z);
         return within((rows.outcomes[j] - from) / error, -target_, target_);
     }
 

@@ -65,6 +65,7 @@ struct SourceMemory {
 struct SourceRow {
     const double* x;  // of the experts
     const double* rated;
+    const std::uint32_t* order;  // of the experts by x, and two places more for the plain ones; or none
     double plain[2];  // the mean and the median
     double error;     // s
     double mean;
@@ -87,7 +88,7 @@ public:
         recombine(own.experts, shared ? &shared->experts : nullptr, row, row.x, row.rated, usual, spare, values, weights);
         recombine(own.plain, shared ? &shared->plain : nullptr, row, row.plain, both, usual, spare, values + n,
                   weights + n);
-        return SortedForecasts(values, weights, count, spare).trimmed();
+        return SortedForecasts(values, weights, count, spare, row.order).trimmed();
     }
 
     // The best expert so far, or the mean of several that are about as good; `weights` is for n doubles.
