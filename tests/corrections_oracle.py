@@ -79,7 +79,7 @@ class Equations:
                 np.pad(self.matrix, (0, count)),
                 np.pad(self.right, (0, count)),
             )
-        self.solve()
+            self.solved = np.pad(self.solved[0], (0, count)), np.pad(self.solved[1], (0, count))
 
     def shift(self, z: Floats, late: float) -> float:
         """Return the correction of a forecast with these features, in usual errors."""
