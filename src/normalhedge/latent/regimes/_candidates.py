@@ -1,6 +1,6 @@
-"""Recipes of hidden Markov models, the models learned by them, and the search for the best."""
+"""Recipes of models, the models learned by them, and the search for the best."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -10,6 +10,8 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted, OnlineEM, fit_series
+from normalhedge.latent.regimes import _series_models
+from normalhedge.latent.regimes._series_models import SeriesModel
 
 FIRST = 4  # observations needed for the first fit of all
 ENOUGH = 25  # observations needed for each state of a model before the first fit
@@ -35,12 +37,14 @@ RETRY = 1000  # the number of observations after which a closed recipe may be tr
 class LearningRecipe(NamedTuple):
     """A way to learn a model: an expert of the hedger."""
 
-    family: str  # the family of emissions
-    states: int  # the number of states
+    family: str  # the family of emissions; the name of a model without hidden states
+    states: int  # the number of states; 0 for a model without hidden states
     window: int = 0  # learn by EM from this many of the last observations; 0 for all observations
     memory: int = 0  # learn by online EM with this memory, in observations; 0 for EM
 
     def __str__(self) -> str:
+        if not self.states:
+            return self.family.replace("_", " ")
         plural = "state" if self.states == 1 else "states"
         source = "all rounds"
         if self.memory:
@@ -51,6 +55,8 @@ class LearningRecipe(NamedTuple):
 
     def opens(self) -> int:
         """Return the number of observations needed before the model is learned."""
+        if not self.states:
+            return FIRST
         if self.states == 1 and not self.window:
             return FIRST if not self.memory else ENOUGH
         return max(ENOUGH * self.states, 3 * self.window // 2)
@@ -75,6 +81,37 @@ class Candidate(NamedTuple):
             return self.fitted
         even = np.full(self.recipe.states, 1.0 / self.recipe.states)
         return Fitted(even, self.online.transition, self.online.emission)
+
+
+class SeriesCandidate(NamedTuple):
+    """A model without hidden states, which is learned again from the start when it is due."""
+
+    recipe: LearningRecipe  # its name
+    numbers: Floats  # all that it has learned, see `SeriesModel`
+    # since, due: the number of observations when it was last learned from the start, and at the
+    # next time
+    since: int
+    due: int
+
+    @property
+    def model(self) -> SeriesModel:
+        """The model, which has no state of its own."""
+        return _series_models.MODELS[self.recipe.family]
+
+
+AnyCandidate = Candidate | SeriesCandidate
+
+
+def hidden_only(candidates: Iterable[AnyCandidate]) -> list[Candidate]:
+    """Return the candidates that are hidden Markov models."""
+    return [candidate for candidate in candidates if isinstance(candidate, Candidate)]
+
+
+def learn_series(recipe: LearningRecipe, seen: Floats) -> SeriesCandidate:
+    """Return a model without hidden states after the observations so far."""
+    known = int((~np.isnan(seen[:, 0])).sum())
+    numbers = _series_models.MODELS[recipe.family].learn(seen)
+    return SeriesCandidate(recipe, numbers, known, 2 * known)
 
 
 def learn(
@@ -122,14 +159,14 @@ def learn(
 class CandidatePool(NamedTuple):
     """The current candidates; nothing in it is ever changed in place."""
 
-    candidates: tuple[Candidate, ...]  # the candidates at the last review
+    candidates: tuple[AnyCandidate, ...]  # the candidates at the last review
     standing: Floats  # the discounted lead of each candidate over the mixture, in nats
     # the number of observations from which on a closed recipe may be tried again
     closed: dict[LearningRecipe, int]
 
 
 class CandidateSearch:
-    """The choice of the candidates, at most ``budget`` of them."""
+    """The choice of the candidates: at most ``budget`` hidden Markov models, and other models."""
 
     def __init__(
         self,
@@ -137,8 +174,10 @@ class CandidateSearch:
         states: Sequence[int],
         budget: int,
         symbols: int | None = None,
+        models: Sequence[str] = (),
     ) -> None:
         self._recipes = _recipes(families, states)
+        self._models = [LearningRecipe(name, 0) for name in models]
         self._always = LearningRecipe(families[0], min(states))
         self._numbers = sorted(states)
         self._freely = max(3, self._numbers[0])
@@ -152,7 +191,10 @@ class CandidateSearch:
         review = _Review(list(pool.candidates), pool.standing.copy())
         relearn = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
         for n, candidate in enumerate(review.candidates):
-            if known >= review.due(n) or review.stuck(n):
+            if isinstance(candidate, SeriesCandidate):
+                if known >= candidate.due:
+                    review.candidates[n] = learn_series(candidate.recipe, seen)
+            elif known >= review.due(n) or review.stuck(n):
                 warm = review.best(candidate.recipe, beside=n if candidate.online else None)
                 review.candidates[n] = relearn(candidate.recipe, warm=warm, last=candidate)
         new = self._openings(pool, review.candidates, known, weights)
@@ -160,7 +202,7 @@ class CandidateSearch:
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
         kept = [n for n in range(len(review.candidates)) if n not in left]
         review = _Review([review.candidates[n] for n in kept], review.standing[kept])
-        room, joined = self._budget - len(kept), 0
+        room, joined = self._budget - len(hidden_only(review.candidates)), 0
         for recipe in new[:room]:
             warm = review.best(recipe)
             if recipe.memory and warm is None:
@@ -169,11 +211,17 @@ class CandidateSearch:
             review.candidates.append(relearn(recipe, warm=warm))
             review.standing = np.append(review.standing, place)
             joined += 1
+        there = {candidate.recipe for candidate in review.candidates}
+        for recipe in self._models:
+            if recipe not in there and review.candidates and known >= recipe.opens():
+                review.candidates.append(learn_series(recipe, seen))
+                review.standing = np.append(review.standing, 0.0)
+                joined += 1
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
         return after, left, joined
 
     def _openings(
-        self, pool: CandidatePool, candidates: list[Candidate], known: int, weights: Floats
+        self, pool: CandidatePool, candidates: list[AnyCandidate], known: int, weights: Floats
     ) -> list[LearningRecipe]:
         """Return the recipes for which there are now enough observations, in order."""
         there = {candidate.recipe for candidate in candidates}
@@ -194,7 +242,7 @@ class CandidateSearch:
 
     def _closings(self, review: "_Review", wanted: int) -> list[int]:
         """Return the worst candidates, which make room for new ones."""
-        excess = len(review.candidates) + wanted - self._budget
+        excess = len(hidden_only(review.candidates)) + wanted - self._budget
         if excess <= 0:
             return []
         standing = review.standing
@@ -202,7 +250,9 @@ class CandidateSearch:
         worst = [
             int(n)
             for n in np.argsort(standing, kind="stable")
-            if review.candidates[n].recipe != self._always and standing[n] < min(mixed, 0.0)
+            if isinstance(review.candidates[n], Candidate)
+            and review.candidates[n].recipe != self._always
+            and standing[n] < min(mixed, 0.0)
         ]
         return sorted(worst[:excess])
 
@@ -211,7 +261,7 @@ class CandidateSearch:
 class _Review:
     """The candidates and their standings while they are reviewed."""
 
-    candidates: list[Candidate]
+    candidates: list[AnyCandidate]
     standing: Floats
 
     def due(self, n: int) -> int:
@@ -224,7 +274,10 @@ class _Review:
     def best(self, recipe: LearningRecipe, beside: int | None = None) -> Fitted | None:
         """Return the best model with fixed parameters from which a recipe can start."""
         alike = [n for n in self._alike(recipe, fixed=True) if n != beside]
-        return self.candidates[max(alike, key=self.standing.__getitem__)].fitted if alike else None
+        if not alike:
+            return None
+        best = self.candidates[max(alike, key=self.standing.__getitem__)]
+        return best.fitted if isinstance(best, Candidate) else None
 
     def kin(self, recipe: LearningRecipe) -> float:
         """Return the standing of a new candidate: the best of its family and number of states."""
@@ -234,7 +287,7 @@ class _Review:
     def stuck(self, n: int) -> bool:
         """Return whether online EM is far behind the fits of the same family and states."""
         mine = self.candidates[n]
-        if mine.online is None:
+        if isinstance(mine, SeriesCandidate) or mine.online is None:
             return False
         lead = self.standing[self._alike(mine.recipe, fixed=True)].max(initial=-np.inf)
         if lead - self.standing[n] < BEHIND:
@@ -247,7 +300,9 @@ class _Review:
         return [
             n
             for n, candidate in enumerate(self.candidates)
-            if candidate.recipe[:2] == recipe[:2] and not (fixed and candidate.online)
+            if isinstance(candidate, Candidate)
+            and candidate.recipe[:2] == recipe[:2]
+            and not (fixed and candidate.online)
         ]
 
 

@@ -9,7 +9,10 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, filter_together
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
-from normalhedge.latent.regimes._candidates import Candidate
+from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, SeriesCandidate
+
+# of each model without hidden states, by its place among the candidates: family, shares, parameters
+Components = dict[int, tuple[str, Floats, Floats]]
 
 
 class CandidateRounds(NamedTuple):
@@ -30,6 +33,7 @@ class CandidateFilters(NamedTuple):
     beliefs: Floats  # P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'
     filtered: Floats  # P_n(S_t | y_1..y_t) of all candidates, N x K
     online: Floats  # the numbers of the candidates with online EM, in one block; see `OnlineModels`
+    models: tuple[Floats, ...] = ()  # the numbers of each model without hidden states
 
 
 class FilterBank:
@@ -39,13 +43,16 @@ class FilterBank:
     Nothing in it changes: the methods take and return `CandidateFilters`.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], width: int) -> None:
+    def __init__(self, candidates: Sequence[AnyCandidate], width: int) -> None:
         self._candidates, self._width = tuple(candidates), width
-        self._fixed = [n for n, c in enumerate(candidates) if c.online is None]
-        self._online = [n for n, c in enumerate(candidates) if c.online is not None]
-        self._models = OnlineModels([c.online for c in candidates if c.online is not None])
-        fixed = [candidates[n] for n in self._fixed]
-        self._rows = {n: candidates[n].fitted.emission.parameters() for n in self._fixed}
+        self._hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
+        self._series = {n: c for n, c in enumerate(candidates) if isinstance(c, SeriesCandidate)}
+        self._fixed = [n for n, c in self._hidden.items() if c.online is None]
+        self._online = [n for n, c in self._hidden.items() if c.online is not None]
+        learners = [candidate.online for candidate in self._hidden.values()]
+        self._models = OnlineModels([online for online in learners if online is not None])
+        fixed = [self._hidden[n] for n in self._fixed]
+        self._rows = {n: self._hidden[n].fitted.emission.parameters() for n in self._fixed}
         self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
         self._moves = np.zeros((width, width, len(fixed)))
         for n, candidate in enumerate(fixed):
@@ -56,29 +63,49 @@ class FilterBank:
         """Return where the candidates stand before the next observation."""
         beliefs = np.zeros((self._width, len(self._fixed)))
         filtered = np.zeros((len(self._candidates), self._width))
-        for n, candidate in enumerate(self._candidates):
+        for n, candidate in self._hidden.items():
             filtered[n, : candidate.recipe.states] = candidate.filtered
         for place, n in enumerate(self._fixed):
-            candidate = self._candidates[n]
+            candidate = self._hidden[n]
             moved = candidate.filtered @ candidate.fitted.transition
             beliefs[: candidate.recipe.states, place] = moved
-        return CandidateFilters(beliefs, filtered, self._models.block)
+        numbers = tuple(candidate.numbers for candidate in self._series.values())
+        return CandidateFilters(beliefs, filtered, self._models.block, numbers)
 
-    def candidates(self, filters: CandidateFilters) -> tuple[Candidate, ...]:
+    def candidates(self, filters: CandidateFilters) -> tuple[AnyCandidate, ...]:
         """Return the candidates with all that they have learned."""
         online = self._online_at(filters)
-        return tuple(
-            candidate._replace(
+        learned: dict[int, AnyCandidate] = {
+            n: candidate._replace(
                 filtered=filters.filtered[n, : candidate.recipe.states], online=online.get(n)
             )
-            for n, candidate in enumerate(self._candidates)
-        )
+            for n, candidate in self._hidden.items()
+        }
+        for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True):
+            learned[n] = candidate._replace(numbers=numbers)
+        return tuple(learned[n] for n in range(len(self._candidates)))
 
-    def parameters(self, filters: CandidateFilters) -> list[tuple[str, Floats]]:
-        """Return the family of each candidate, and its current parameters, rows x k."""
-        rows = {n: model.emission.parameters() for n, model in self._online_at(filters).items()}
-        rows |= self._rows
-        return [(candidate.recipe.family, rows[n]) for n, candidate in enumerate(self._candidates)]
+    def components(self, filters: CandidateFilters, rounds: int = 1) -> Components:
+        """Return the mixtures of the models without hidden states, so many rounds ahead."""
+        return {
+            n: (candidate.model.family, *candidate.model.components(numbers, rounds))
+            for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True)
+        }
+
+    def mixtures(self, filters: CandidateFilters) -> list[tuple[str, Floats, Floats]]:
+        """Return the family, shares and parameters, rows x m, of each candidate's next mixture."""
+        online = self._online_at(filters)
+        rows = {n: model.emission.parameters() for n, model in online.items()} | self._rows
+        shares = self.predicted(filters)
+        components = self.components(filters)
+        result = []
+        for n in range(len(self._candidates)):
+            if n in self._hidden:
+                recipe = self._hidden[n].recipe
+                result.append((recipe.family, shares[n, : recipe.states], rows[n]))
+            else:
+                result.append(components[n])
+        return result
 
     def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
         return dict(zip(self._online, self._models.at(filters.online), strict=True))
@@ -119,7 +146,14 @@ class FilterBank:
                 block, logs, filtered = self._models.observe(block, observations[0])
                 result.logs[0, self._online] = logs
                 result.filtered[0, self._online, : filtered.shape[1]] = filtered
-        return CandidateFilters(beliefs, result.filtered[-1].copy(), block), result
+        models = []
+        for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True):
+            later, learned = candidate.model.run(numbers, observations)
+            models.append(later)
+            result.logs[:, n] = learned.logs
+            if moments:
+                result.means[:, n], result.variances[:, n] = learned.means, learned.variances
+        return CandidateFilters(beliefs, result.filtered[-1].copy(), block, tuple(models)), result
 
     def _filter(
         self, beliefs: Floats, series: Floats, result: CandidateRounds, *, moments: bool

@@ -87,10 +87,11 @@ class Predictive:
         """The probability of each symbol; for symbols only."""
         if not self.parts:
             return np.empty(0)
-        share, emission = self.parts[0]
-        if not isinstance(emission, Categorical):
-            raise ValueError("probabilities of symbols need observations that are symbols")
-        probabilities = share @ emission.probabilities
+        probabilities = np.zeros(1)
+        for share, emission in self.parts:
+            if not isinstance(emission, Categorical):
+                raise ValueError("probabilities of symbols need observations that are symbols")
+            probabilities = probabilities + share @ emission.probabilities
         return np.asarray(probabilities / probabilities.sum())
 
     def quantile(self, level: float) -> float:

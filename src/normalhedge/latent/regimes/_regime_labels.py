@@ -1,13 +1,13 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
+from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, LearningRecipe
 from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
@@ -50,8 +50,8 @@ class RegimeLabels(NamedTuple):
     """
 
     identity: Identity  # the numbers of the regimes
-    # ahead, rounds: the discounted lead of the models with each number of states, and number of
-    # rounds
+    # ahead, rounds: the discounted lead of the models with each number of states (0: of the models
+    # without hidden states), and number of rounds
     ahead: Floats
     rounds: float
     groups: Floats  # whether each candidate has each number of states, N x (most + 1)
@@ -88,15 +88,15 @@ class RegimeLabels(NamedTuple):
         return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
 
     def match(
-        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+        self, candidates: Sequence[AnyCandidate], standing: Floats, seen: Floats, worth: float
     ) -> Self:
         """Define the regimes again, after a review of the candidates."""
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
-        models = [candidate.now() for candidate in candidates]
+        models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = [model.smooth(recent)[0] for model in models]
+        beliefs = {n: model.smooth(recent)[0] for n, model in models.items()}
         chosen = _simplify(models[leader])
         current = chosen.smooth(recent)[0]
         shared = None
@@ -105,8 +105,8 @@ class RegimeLabels(NamedTuple):
             shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
         alike = (states == states[leader]).astype(np.float64)
-        maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
-        for n, model in enumerate(models):
+        maps, leave = np.zeros((len(states), most, most)), np.zeros((len(states), most))
+        for n, model in models.items():
             table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
             table /= table.sum(axis=1, keepdims=True)
             k = model.states
@@ -127,24 +127,24 @@ class RegimeLabels(NamedTuple):
 
     def _choice(
         self,
-        candidates: Sequence[Candidate],
-        models: Sequence[Fitted],
+        candidates: Sequence[AnyCandidate],
+        models: Mapping[int, Fitted],
         standing: Floats,
         seen: Floats,
         worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
-        there = sorted({candidate.recipe.states for candidate in candidates})
+        there = sorted({candidates[n].recipe.states for n in models})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there, worth)
         places = np.full(len(candidates), -np.inf)
-        for n, candidate in enumerate(candidates):
-            recipe = candidate.recipe
+        for n, model in models.items():
+            recipe = candidates[n].recipe
             if recipe.states != number:
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (models[n].stationary().min() < RARE)
+            places[n] -= RARITY * (model.stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -154,9 +154,16 @@ class RegimeLabels(NamedTuple):
         return next(k for k in there if self.ahead[k] >= best - slack)
 
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most."""
+        """Return the probability of each regime, T x most.
+
+        Models without hidden states have no say.
+        """
         states = weights[..., np.newaxis] * filtered
-        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
+        result = states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most)
+        if self.groups[:, 0].any():
+            hidden = weights @ (1.0 - self.groups[:, 0])
+            result /= np.maximum(hidden, 1e-300)[:, np.newaxis]
+        return np.asarray(result)
 
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability that the next regime differs.

@@ -121,7 +121,8 @@ class Regimes(LiveObject[RegimesState]):
         """Return the total weight of the models with each number of states."""
         result = dict.fromkeys(self.numbers, 0.0)
         for recipe, weight in self.candidates().items():
-            result[recipe.states] += weight
+            if recipe.states:
+                result[recipe.states] += weight
         return result
 
     def predict(self) -> Predictive:

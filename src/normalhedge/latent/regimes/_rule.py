@@ -12,6 +12,7 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
+from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
@@ -137,8 +138,7 @@ class RegimesRule:
         """Return the distribution of the next observation."""
         if state.bank is None:
             return Predictive([], state.previous)
-        beliefs = state.weights[:, np.newaxis] * state.bank.predicted(state.filters)
-        return mixture(beliefs, state.bank.parameters(state.filters), state.previous)
+        return mixture(state.weights, state.bank.mixtures(state.filters), state.previous)
 
     def forecast(self, state: RegimesState, rounds: int) -> Forecast:
         """Return a forecast of the next rounds."""
@@ -146,12 +146,7 @@ class RegimesRule:
             none = np.zeros((rounds, self.settings.most)), np.full(rounds, np.nan)
             return Forecast((self.predict(state),) * rounds, *none)
         return forecast(
-            rounds,
-            state.bank.candidates(state.filters),
-            state.weights,
-            state.bank.predicted(state.filters),
-            state.labels,
-            state.previous,
+            rounds, state.bank, state.filters, state.weights, state.labels, state.previous
         )
 
     def renumber(self, state: RegimesState) -> tuple[RegimesState, Labels]:
@@ -238,7 +233,11 @@ class RegimesRule:
         kind = state.emission
         assert kind is not None
         search = CandidateSearch(
-            BESIDE.get(kind, (kind,)), settings.numbers, settings.budget, settings.symbols
+            BESIDE.get(kind, (kind,)),
+            settings.numbers,
+            settings.budget,
+            settings.symbols,
+            _series_models.TRIED.get(kind, ()),
         )
         pool, left, joined = search.review(pool, seen, state.weights, rng)
         if not pool.candidates:  # too few observations for this many states
