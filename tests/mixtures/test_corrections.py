@@ -219,7 +219,7 @@ def test_a_correction_begins_anew_where_others_stand_for_its_experts() -> None:
     mixture = Mixture()
 
     def learned() -> np.ndarray:
-        return np.abs(mixture.live.equation_squares[:, 1:, 4:]).max(axis=(0, 1, 3))
+        return np.asarray(np.abs(mixture.live.equation_squares[:, 1:, 4:]).max(axis=(0, 1, 3)))
 
     play(mixture, forecasts[:60, :64], y[:60])
     assert (learned() > 0.0).all()

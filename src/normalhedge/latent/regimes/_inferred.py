@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.boundary import charts, inputs, notebook, rooms_above
+from normalhedge.boundary import inputs, notebook, rooms_above
+from normalhedge.boundary.charts import Drawing, Plotted
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
@@ -37,7 +38,7 @@ class Live(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Inferred:
+class Inferred(Plotted):
     """The regimes of a series; the results of each round use only the rounds up to it.
 
     The numbers of the regimes are the one exception: they are given at the end. The current regimes
@@ -180,16 +181,7 @@ class Inferred:
         result["log score"] = plain_list(path.log_scores)
         return result
 
-    def plot(self, library: str | None = None) -> Any:
-        """Return a figure of the observations by regime, and of the probabilities of regimes.
-
-        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
-
-        Parameters
-        ----------
-        library
-            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
-        """
+    def _drawing(self) -> Drawing:
         names = list(self.sequence.encoding.number_columns) or [""]
         panels = regime_panels(
             self.sequence.numbers if self.sequence.raw is None else self.sequence.raw,
@@ -199,7 +191,7 @@ class Inferred:
             self.probabilities,
             self.time,
         )
-        return charts.draw(counted(len(self.path), "round"), panels, library)
+        return counted(len(self.path), "round"), panels
 
     def report(self, path: str | Path, *, title: str = "", ahead: Forecast | None = None) -> None:
         """Write the regimes as one page of HTML with interactive plots, which opens offline.
