@@ -8,6 +8,8 @@
 //               lets no expert rule a class out alone
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "columns.hpp"
@@ -55,10 +57,12 @@ NORMALHEDGE_VECTORISED inline double geometric_mean(const double* forecasts, con
 // The forecasts with weight in rising order, and their weights.
 class SortedForecasts {
 public:
-    // `room` is for 2n doubles.
-    SortedForecasts(const double* forecasts, const double* played, size_t n, double* room)
+    // `room` is for 2n doubles. An order in which the forecasts rise, or nearly so, saves time.
+    SortedForecasts(const double* forecasts, const double* played, size_t n, double* room,
+                    const std::uint32_t* order = nullptr)
         : size_(0), values_(room), masses_(room + n) {
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t k = 0; k < n; ++k) {
+            const size_t i = order ? order[k] : k;
             if (played[i] > 0.0) {
                 values_[size_] = forecasts[i];
                 masses_[size_] = played[i];
@@ -145,6 +149,14 @@ private:
     double* masses_;
 };
 
+// Write the order of n forecasts: of the ones that are `rated`, rising, then the others.
+inline void write_order(const double* forecasts, const double* rated, size_t n, std::uint32_t* order) {
+    size_t first = 0;
+    size_t last = n;
+    for (size_t i = 0; i < n; ++i) order[rated[i] > 0.0 ? first++ : --last] = static_cast<std::uint32_t>(i);
+    std::sort(order, order + first, [&](std::uint32_t i, std::uint32_t k) { return forecasts[i] < forecasts[k]; });
+}
+
 // Write the combined forecast, for each class where there are classes; `room` is for 2n doubles.
 inline void combine(const Forecasts& forecasts, const double* played, Way way, double* room,
                     double* result) {
@@ -155,7 +167,7 @@ inline void combine(const Forecasts& forecasts, const double* played, Way way, d
         } else if (way == Way::logarithmic) {
             result[c] = geometric_mean(x, played, forecasts.n);
         } else {
-            const SortedForecasts heard(x, played, forecasts.n, room);
+            const SortedForecasts heard(x, played, forecasts.n, room, forecasts.order);
             result[c] = way == Way::median    ? heard.median()
                         : way == Way::trimmed ? heard.trimmed()
                                               : heard.vote();
