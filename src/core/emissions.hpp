@@ -277,11 +277,9 @@ struct Student : ByStatistics {
         }
         const auto likelihood = [&](double log_nu) {
             const double nu = std::exp(log_nu), inverse = 1.0 / nu;
-            double sum = 0.0;
-            const size_t n = weights.size();
             const double *w = weights.data(), *d = squares.data();
-#pragma omp simd reduction(+ : sum)
-            for (size_t i = 0; i < n; ++i) sum += w[i] * log(1.0 + d[i] * inverse);
+            const double sum =
+                sum_of(weights.size(), [&](size_t i) { return w[i] * log(1.0 + d[i] * inverse); });
             return total * log_norm(nu) - 0.5 * (nu + 1.0) * sum;
         };
         p[2] = std::exp(best_near(std::log(p[2]), 0.7, std::log(fewest), std::log(most), likelihood));

@@ -43,6 +43,7 @@ STEADY_CORRECTION: int
 STEADY_EQUATIONS: int
 MOST_STACKED: int
 STEADY_RIDGE: int
+TRUST_IN_BASE: float
 
 class Live:
     weights: Floats
