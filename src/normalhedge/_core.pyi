@@ -159,6 +159,21 @@ def em_fit(
     trace: Floats,
     /,
 ) -> tuple[float, int]: ...
+def em_fit_lanes(
+    series: Floats,
+    shapes: np.ndarray,
+    units: Floats,
+    initial: Floats,
+    transition: Floats,
+    parameters: Floats,
+    divisions: np.ndarray,
+    guards: Floats,
+    tolerance: float,
+    calls: int,
+    traces: Floats,
+    totals: Floats,
+    /,
+) -> None: ...
 def em_log_densities(
     family: str, observations: Floats, parameters: Floats, result: Floats, /
 ) -> None: ...

@@ -10,6 +10,7 @@ from normalhedge.boundary.inputs import Floats
 Labels = npt.NDArray[np.intp]
 
 ROUNDS_OF_KMEANS = 5
+DRAWN = 3  # the number of starts after which the next ones are drawn at random
 
 
 def divisions(

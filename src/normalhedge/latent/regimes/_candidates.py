@@ -1,15 +1,15 @@
 """Recipes of models, the models learned by them, and the search for the best."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, OnlineEM, fit_series
+from normalhedge.latent.models import Fits, Fitted, Job, OnlineEM, begin_fits
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._series_models import SeriesModel
 
@@ -31,6 +31,10 @@ SUPPORT = 0.05
 BEHIND = 20.0
 # models of the last rounds that are this many nats behind the best are fitted half as often
 HOPELESS = 15.0
+# before this number of observations fits are done at once
+AT_ONCE = 100
+# the number of observations from the beginning of a fit to its end: more for each 1,000 rounds
+LAG, LONG = 25, 1000
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
@@ -114,46 +118,69 @@ def learn_series(recipe: LearningRecipe, seen: Floats) -> SeriesCandidate:
     return SeriesCandidate(recipe, numbers, known, 2 * known)
 
 
-def learn(
-    recipe: LearningRecipe,
-    seen: Floats,
-    rng: np.random.Generator,
-    *,
-    warm: Fitted | None = None,
-    last: Candidate | None = None,
-    symbols: int | None = None,
-) -> Candidate:
-    """Return the candidate of a recipe after the observations so far."""
+class Order(NamedTuple):
+    """A fit that was begun at a review."""
+
+    recipe: LearningRecipe
+    job: Job
+    # due, fresh: the number of observations at the next fit, and at the next from nothing
+    due: int
+    fresh: int
+
+
+class Pending(NamedTuple):
+    """Fits that were begun at a review, and the time at which their models take their places.
+
+    The work is divided among the rounds between. How far it has come is no part of the state: what
+    is missing is done at the end, with the same result.
+    """
+
+    seen: Floats  # the observations at the review
+    orders: tuple[Order, ...]
+    # begun, due: the number of observations at the review, and at the end of the fits
+    begun: int
+    due: int
+
+    def fits(self, rng: np.random.Generator, symbols: int | None) -> Fits:
+        """Return the fits before their first iteration."""
+        jobs = [order.job for order in self.orders]
+        return begin_fits(self.seen, jobs, copy.deepcopy(rng), TOLERANCE, symbols=symbols)
+
+    def candidates(self, models: Iterable[Fitted]) -> list[Candidate]:
+        """Return the candidates of the fitted models, which have not been filtered yet."""
+        return [
+            Candidate(order.recipe, model, np.empty(0), self.begun, order.due, order.fresh, None)
+            for order, model in zip(self.orders, models, strict=True)
+        ]
+
+
+def _order(
+    recipe: LearningRecipe, seen: Floats, warm: Fitted | None, last: Candidate | None
+) -> Order:
+    """Return the fit of a recipe after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    if recipe.memory:
-        assert warm is not None
-        filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
-        online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
-        return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
     after = known + recipe.window if recipe.window else 2 * known
     fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
     if known >= fresh:
         starts, fresh = FRESH, after
-    part = seen[-recipe.window :]
+    first = max(len(seen) - recipe.window, 0) if recipe.window else 0
     if last is not None and recipe.window == 0:
         warm = last.fitted
-    if np.isnan(part[:, 0]).all():
-        part = seen
-    fitted = fit_series(
-        part,
-        recipe.states,
-        recipe.family,
-        rng=rng,
-        starts=starts,
-        iterations=ITERATIONS if starts == 0 else 3 * ITERATIONS,
-        tolerance=TOLERANCE,
-        warm=warm,
-        symbols=symbols,
-    )
-    filtered = fitted.smooth(part)[0][-1]
+    if np.isnan(seen[first:, 0]).all():
+        first = 0
+    iterations = ITERATIONS if starts == 0 else 3 * ITERATIONS
     step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
-    return Candidate(recipe, fitted, filtered, known, known + step, fresh, None)
+    job = Job(recipe.family, recipe.states, first, starts, iterations, warm)
+    return Order(recipe, job, known + step, fresh)
+
+
+def learn_online(recipe: LearningRecipe, seen: Floats, warm: Fitted) -> Candidate:
+    """Return online EM that starts from a model."""
+    known = int((~np.isnan(seen[:, 0])).sum())
+    filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
+    online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
+    return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
 
 
 class CandidatePool(NamedTuple):
@@ -183,42 +210,92 @@ class CandidateSearch:
         self._freely = max(3, self._numbers[0])
         self._budget, self._symbols = budget, symbols
 
-    def review(
-        self, pool: CandidatePool, seen: Floats, weights: Floats, rng: np.random.Generator
+    def begin(
+        self, pool: CandidatePool, pending: Sequence[Pending], seen: Floats, weights: Floats
+    ) -> tuple[Pending, ...]:
+        """Return the fits that are due after these observations, in the order of their ends."""
+        known = int((~np.isnan(seen[:, 0])).sum())
+        begun = {order.recipe for fits in pending for order in fits.orders}
+        review = _Review(list(pool.candidates), pool.standing)
+        orders = []
+        for n, candidate in enumerate(review.candidates):
+            if isinstance(candidate, SeriesCandidate) or candidate.online is not None:
+                continue
+            if candidate.recipe not in begun and known >= review.due(n):
+                warm = review.best(candidate.recipe)
+                orders.append(_order(candidate.recipe, seen, warm, candidate))
+        new = self._openings(pool, review.candidates, known, weights)
+        room = self._room(review, len(new))
+        new = [recipe for recipe in new[:room] if not recipe.memory and recipe not in begun]
+        orders += [_order(recipe, seen, review.best(recipe), None) for recipe in new]
+        ends: dict[int, list[Order]] = {}
+        for order in orders:
+            rounds = len(seen) - order.job.first
+            lag = 0 if known < AT_ONCE else LAG * (1 + 2 * (rounds // LONG))
+            ends.setdefault(known + lag, []).append(order)
+        return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
+
+    def end(
+        self, pool: CandidatePool, fitted: Iterable[Candidate], seen: Floats, weights: Floats
     ) -> tuple[CandidatePool, list[int], int]:
-        """Fit the candidates that are due, then open and close recipes."""
+        """Let fitted models take their places, then open and close recipes.
+
+        Returns the pool, the candidates that left, and the number of those that joined.
+        """
         known = int((~np.isnan(seen[:, 0])).sum())
         review = _Review(list(pool.candidates), pool.standing.copy())
-        relearn = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
+        places = {candidate.recipe: n for n, candidate in enumerate(review.candidates)}
+        opened = {}
+        for learned in fitted:
+            if learned.recipe in places:
+                review.candidates[places[learned.recipe]] = learned
+            else:
+                opened[learned.recipe] = learned
         for n, candidate in enumerate(review.candidates):
             if isinstance(candidate, SeriesCandidate):
                 if known >= candidate.due:
                     review.candidates[n] = learn_series(candidate.recipe, seen)
-            elif known >= review.due(n) or review.stuck(n):
-                warm = review.best(candidate.recipe, beside=n if candidate.online else None)
-                review.candidates[n] = relearn(candidate.recipe, warm=warm, last=candidate)
-        new = self._openings(pool, review.candidates, known, weights)
+            elif review.stuck(n):
+                warm = review.best(candidate.recipe, beside=n)
+                if warm is not None:
+                    review.candidates[n] = learn_online(candidate.recipe, seen, warm)
+        openings = self._openings(pool, review.candidates, known, weights)
+        new = [recipe for recipe in self._recipes if recipe in opened]
+        there = [*hidden_only(review.candidates), *opened.values()]
+        new += [
+            recipe
+            for recipe in openings
+            if recipe.memory and any(recipe[:2] == other.recipe[:2] for other in there)
+        ]
         left = self._closings(review, len(new))
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
         kept = [n for n in range(len(review.candidates)) if n not in left]
         review = _Review([review.candidates[n] for n in kept], review.standing[kept])
         room, joined = self._budget - len(hidden_only(review.candidates)), 0
-        for recipe in new[:room]:
-            warm = review.best(recipe)
-            if recipe.memory and warm is None:
-                continue
+        for recipe in sorted(new, key=self._recipes.index)[:room]:
+            learned_now = opened.get(recipe)
+            if learned_now is None:
+                warm = review.best(recipe)
+                if warm is None:
+                    continue
+                learned_now = learn_online(recipe, seen, warm)
             place = review.kin(recipe)
-            review.candidates.append(relearn(recipe, warm=warm))
+            review.candidates.append(learned_now)
             review.standing = np.append(review.standing, place)
             joined += 1
-        there = {candidate.recipe for candidate in review.candidates}
+        there_now = {candidate.recipe for candidate in review.candidates}
         for recipe in self._models:
-            if recipe not in there and review.candidates and known >= recipe.opens():
+            if recipe not in there_now and review.candidates and known >= recipe.opens():
                 review.candidates.append(learn_series(recipe, seen))
                 review.standing = np.append(review.standing, 0.0)
                 joined += 1
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
         return after, left, joined
+
+    def _room(self, review: "_Review", wanted: int) -> int:
+        """Return how many candidates may join, once the worst have made room."""
+        there = len(hidden_only(review.candidates)) - len(self._closings(review, wanted))
+        return self._budget - there
 
     def _openings(
         self, pool: CandidatePool, candidates: list[AnyCandidate], known: int, weights: Floats

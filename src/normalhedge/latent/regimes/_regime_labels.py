@@ -7,7 +7,12 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, LearningRecipe
+from normalhedge.latent.regimes._candidates import (
+    AnyCandidate,
+    Candidate,
+    CandidatePool,
+    LearningRecipe,
+)
 from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
@@ -87,16 +92,21 @@ class RegimeLabels(NamedTuple):
         )
         return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
 
-    def match(
-        self, candidates: Sequence[AnyCandidate], standing: Floats, seen: Floats, worth: float
-    ) -> Self:
-        """Define the regimes again, after a review of the candidates."""
+    def match(self, pool: CandidatePool, seen: Floats, worth: float) -> tuple[Self, CandidatePool]:
+        """Define the regimes again, after a review of the candidates.
+
+        Candidates that were fitted are filtered on the way.
+        """
+        candidates, standing = list(pool.candidates), pool.standing
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
         models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         leader = self._choice(candidates, models, standing, known, worth)
         beliefs = {n: model.smooth(recent)[0] for n, model in models.items()}
+        for n, candidate in enumerate(candidates):
+            if isinstance(candidate, Candidate) and not len(candidate.filtered):
+                candidates[n] = candidate._replace(filtered=beliefs[n][-1].copy())
         chosen = _simplify(models[leader])
         current = chosen.smooth(recent)[0]
         shared = None
@@ -115,7 +125,7 @@ class RegimeLabels(NamedTuple):
                 regime = table.argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
                 leave[n, :k] = (model.transition * other).sum(axis=1)
-        return self._replace(
+        labels = self._replace(
             identity=identity,
             groups=np.eye(most + 1)[states],
             maps=maps,
@@ -124,6 +134,7 @@ class RegimeLabels(NamedTuple):
             model=chosen,
             recipe=candidates[leader].recipe,
         )
+        return labels, pool._replace(candidates=tuple(candidates))
 
     def _choice(
         self,

@@ -1,6 +1,5 @@
 """How regimes learn: pure functions of a state and of observations."""
 
-import copy
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,9 +10,18 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import Fits
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
-from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._candidates import (
+    AT_ONCE,
+    FIRST,
+    LAG,
+    CandidatePool,
+    CandidateSearch,
+    Pending,
+    hidden_only,
+)
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._matching import Labels
@@ -62,6 +70,10 @@ class RegimesState(NamedTuple):
     # the candidates as they are filtered together, which follows from the pool; None before the
     # first fit
     bank: FilterBank | None = None
+    # pending, fits: the fits that were begun at reviews, and how far each has come; None if it has
+    # not begun. No file holds `fits`: the result does not depend on it
+    pending: tuple[Pending, ...] = ()
+    fits: tuple[Fits | None, ...] = ()
 
     @property
     def weights(self) -> Floats:
@@ -120,7 +132,7 @@ class RegimesRule:
         """Return the state after some rounds; only the last may be followed by a review."""
         if state.bank is not None:
             state = self._observe(state, state.bank, block, moments=False)[0]
-        return self._advance(state, block)
+        return self._work(self._advance(state, block))
 
     def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, RegimePath]:
         """Return the state after many rounds, and the predictions and regimes of each."""
@@ -161,7 +173,8 @@ class RegimesRule:
         """Return the state of a file with its filter bank, which no file holds."""
         if not state.pool.candidates:
             return state
-        return state._replace(bank=FilterBank(state.pool.candidates, self.settings.most))
+        bank = FilterBank(state.pool.candidates, self.settings.most)
+        return state._replace(bank=bank, fits=(None,) * len(state.pending))
 
     def _advance(self, state: RegimesState, block: Floats) -> RegimesState:
         """Let time pass; review the candidates if a review is due."""
@@ -173,8 +186,21 @@ class RegimesRule:
             rounds=state.rounds + len(block),
             observed=observed,
         )
-        due = new and observed == _next_review(observed - 1)
+        due = new and observed == _next_event(observed - 1)
         return self._review(state) if due else state
+
+    def _work(self, state: RegimesState) -> RegimesState:
+        """Do a round's share of the fits that were begun."""
+        if all(fits is not None and fits.done for fits in state.fits):
+            return state
+        after = []
+        for pending, fits in zip(state.pending, state.fits, strict=True):
+            if fits is None:
+                fits = pending.fits(state.rng, self.settings.symbols)
+            elif not fits.done:
+                fits = fits.advance(fits.work / max(pending.due - state.observed, 1))
+            after.append(fits)
+        return state._replace(fits=tuple(after))
 
     def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
         """Learn observations and return their predictions and regimes."""
@@ -221,32 +247,59 @@ class RegimesRule:
         return state, before, after, mixed, results
 
     def _review(self, state: RegimesState) -> RegimesState:
-        """Fit the candidates that are due, and match states with regimes again."""
+        """Begin the fits that are due, or end fits and match states with regimes again."""
+        begins, ends = _events(state.observed)
+        seen = state.seen
+        if begins:
+            seen = (np.concatenate(seen)[-LONGEST:],)
+            state = state._replace(seen=seen)
+            state = self._begin(state, seen[0])
+        return self._end(state, np.concatenate(seen)[-LONGEST:]) if ends else state
+
+    def _search(self, kind: str) -> CandidateSearch:
         settings = self.settings
-        seen = np.concatenate(state.seen)[-LONGEST:]
-        state = state._replace(seen=(seen,))
-        if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
-            return state
-        pool, rng = state.pool, copy.deepcopy(state.rng)
-        if state.bank is not None:
-            pool = pool._replace(candidates=state.bank.candidates(state.filters))
-        kind = state.emission
-        assert kind is not None
-        search = CandidateSearch(
+        return CandidateSearch(
             BESIDE.get(kind, (kind,)),
             settings.numbers,
             settings.budget,
             settings.symbols,
             _series_models.TRIED.get(kind, ()),
         )
-        pool, left, joined = search.review(pool, seen, state.weights, rng)
-        if not pool.candidates:  # too few observations for this many states
-            return state._replace(pool=pool, rng=rng)
+
+    def _begin(self, state: RegimesState, seen: Floats) -> RegimesState:
+        """Begin the fits that are due."""
+        if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
+            return state
+        assert state.emission is not None
+        begun = self._search(state.emission).begin(state.pool, state.pending, seen, state.weights)
+        return state._replace(
+            pending=(*state.pending, *begun), fits=(*state.fits, *(None for _ in begun))
+        )
+
+    def _end(self, state: RegimesState, seen: Floats) -> RegimesState:
+        """Let fitted models take their places, and match states with regimes again."""
+        settings, pool = self.settings, state.pool
+        due, rest = [], []
+        for pending, fits in zip(state.pending, state.fits, strict=True):
+            (due if pending.due <= state.observed else rest).append((pending, fits))
+        fitted = []
+        for pending, fits in due:
+            if fits is None:
+                fits = pending.fits(state.rng, settings.symbols)
+            fitted += pending.candidates(fits.advance().results())
+        if state.bank is not None:
+            pool = pool._replace(candidates=state.bank.candidates(state.filters))
+        assert state.emission is not None
+        pool, left, joined = self._search(state.emission).end(pool, fitted, seen, state.weights)
+        state = state._replace(
+            pending=tuple(pending for pending, _ in rest), fits=tuple(fits for _, fits in rest)
+        )
+        if not hidden_only(pool.candidates):  # too few observations for this many states
+            return state._replace(pool=pool)
+        labels, pool = state.labels.match(pool, seen, settings.worth)
         bank = FilterBank(pool.candidates, settings.most)
-        labels = state.labels.match(pool.candidates, pool.standing, seen, settings.worth)
         return state._replace(
             pool=pool,
-            rng=rng,
             game=settings.averaging.change(state.game, left, joined),
             bank=bank,
             filters=bank.init(),
@@ -281,17 +334,24 @@ def _kind(first: Any) -> str:
 
 def _until_review(observed: int, table: Floats) -> int:
     """Return how many of these rounds pass until the next review, at most all of them."""
-    wanted = _next_review(observed) - observed
+    wanted = _next_event(observed) - observed
     if not np.isnan(table[:wanted, 0]).any():
         return min(wanted, len(table))
     known = np.cumsum(~np.isnan(table[:, 0]))
     return min(int(np.searchsorted(known, wanted)) + 1, len(table))
 
 
-def _next_review(observed: int) -> int:
-    """Return the number of observations at the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
-    early = [at for at in (FIRST, 8, 16, 32) if at > observed]
-    return early[0] if early else (observed // REVIEW + 1) * REVIEW
+def _next_event(observed: int) -> int:
+    """Return the number of observations when fits begin or end next: 4, 8, 16, 32, 50, 100, ..."""
+    early = [at for at in (FIRST, 8, 16, 32, REVIEW, AT_ONCE) if at > observed]
+    return early[0] if early else (observed // LAG + 1) * LAG
+
+
+def _events(observed: int) -> tuple[bool, bool]:
+    """Return whether fits begin, and whether fits end, after so many observations."""
+    if observed < AT_ONCE:
+        return True, True
+    return observed % REVIEW == 0, observed % REVIEW == LAG
 
 
 def _flat(table: Floats) -> Floats:
