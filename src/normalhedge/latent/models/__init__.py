@@ -3,7 +3,8 @@
 from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
-    filter_together as filter_together,
+    lay_out as lay_out,
+    smooth_together as smooth_together,
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import (

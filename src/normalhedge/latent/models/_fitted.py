@@ -1,7 +1,9 @@
 """A fitted hidden Markov model: filtering, smoothing and sampling."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -34,7 +36,24 @@ class Fitted:
 
     def stationary(self) -> Floats:
         """Return the stationary distribution of the states."""
+        return self._stationary
+
+    @cached_property
+    def _stationary(self) -> Floats:
         return stationary(self.transition)
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The parameters of the emission as the core reads them, rows x k."""
+        rows = self.emission.parameters()
+        rows.setflags(write=False)
+        return rows
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of each column in each state, k x d."""
+        mean, variance = (part.reshape(self.states, -1) for part in self.emission.moments())
+        return mean, variance
 
     def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
@@ -72,6 +91,29 @@ class Fitted:
         """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
+
+
+def lay_out(models: Sequence[Fitted]) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the parameters of models as the core reads them: their shapes, and their numbers."""
+    shapes, numbers, end = [], [np.empty(0)], 0
+    for model in models:
+        rows = model.numbers
+        shapes.append((_core.online_family(model.emission.family), model.states, len(rows), end))
+        numbers.append(rows.ravel())
+        end += rows.size
+    return np.array(shapes, dtype=np.int64).reshape(-1, 4), np.concatenate(numbers)
+
+
+def smooth_together(models: Sequence[Fitted], seen: Floats) -> Floats:
+    """Return P(S_t | y_1..y_T) of each model, N x T x K, zero beyond its states."""
+    most = max(model.states for model in models)
+    initial, moves = np.zeros((len(models), most)), np.zeros((len(models), most, most))
+    for n, model in enumerate(models):
+        initial[n, : model.states] = model.initial
+        moves[n, : model.states, : model.states] = model.transition
+    smoothed = np.zeros((len(models), len(seen), most))
+    _core.smooth_candidates(*lay_out(models), initial, moves, seen, smoothed)
+    return smoothed
 
 
 def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:

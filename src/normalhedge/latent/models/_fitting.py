@@ -219,6 +219,7 @@ def begin_fits(
     guards = np.array([FLOOR, PSEUDO_COUNT, 0.0]) if guards is None else guards
     scales: dict[int, tuple[Floats, Floats]] = {}
     divided: dict[tuple[int, int, int], list[_starts.Labels]] = {}
+    prepared: dict[int, _starts.Divided] = {}
     tasks: list[_Task] = []
     together: dict[tuple[int, int], list[_Start]] = {}
     alone: list[_Group] = []
@@ -235,7 +236,12 @@ def begin_fits(
         # Starts that are not drawn are the same in all families of real numbers.
         labels = divided.get(key) if family.scaled else None
         if labels is None:
-            labels = list(_starts.divisions(task.observations, job.states, job.starts, rng))
+            labels = []
+            if job.starts:
+                if job.first not in prepared or not family.scaled:
+                    prepared[job.first] = _starts.prepare(task.observations)
+                series = prepared[job.first]
+                labels = list(_starts.divisions(series, job.states, job.starts, rng))
             if job.starts <= _starts.DRAWN and family.scaled:
                 divided[key] = labels
         for division in labels:

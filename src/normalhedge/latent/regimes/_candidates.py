@@ -251,46 +251,25 @@ class CandidateSearch:
                 review.candidates[places[learned.recipe]] = learned
             else:
                 opened[learned.recipe] = learned
-        for n, candidate in enumerate(review.candidates):
-            if isinstance(candidate, SeriesCandidate):
-                if known >= candidate.due:
-                    review.candidates[n] = learn_series(candidate.recipe, seen)
-            elif review.stuck(n):
-                warm = review.best(candidate.recipe, beside=n)
-                if warm is not None:
-                    review.candidates[n] = learn_online(candidate.recipe, seen, warm)
-        openings = self._openings(pool, review.candidates, known, weights)
-        new = [recipe for recipe in self._recipes if recipe in opened]
-        there = [*hidden_only(review.candidates), *opened.values()]
+        review.renew(seen, known)
+        new = list(opened)
+        there = {recipe[:2] for recipe in (*places, *opened) if not recipe.memory}
         new += [
             recipe
-            for recipe in openings
-            if recipe.memory and any(recipe[:2] == other.recipe[:2] for other in there)
+            for recipe in self._openings(pool, review.candidates, known, weights)
+            if recipe.memory and recipe[:2] in there
         ]
         left = self._closings(review, len(new))
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
-        kept = [n for n in range(len(review.candidates)) if n not in left]
-        review = _Review([review.candidates[n] for n in kept], review.standing[kept])
-        room, joined = self._budget - len(hidden_only(review.candidates)), 0
+        review.leave(left)
+        room = max(self._budget - len(hidden_only(review.candidates)), 0)
+        before = len(review.candidates)
         for recipe in sorted(new, key=self._recipes.index)[:room]:
-            learned_now = opened.get(recipe)
-            if learned_now is None:
-                warm = review.best(recipe)
-                if warm is None:
-                    continue
-                learned_now = learn_online(recipe, seen, warm)
-            place = review.kin(recipe)
-            review.candidates.append(learned_now)
-            review.standing = np.append(review.standing, place)
-            joined += 1
-        there_now = {candidate.recipe for candidate in review.candidates}
-        for recipe in self._models:
-            if recipe not in there_now and review.candidates and known >= recipe.opens():
-                review.candidates.append(learn_series(recipe, seen))
-                review.standing = np.append(review.standing, 0.0)
-                joined += 1
+            review.join(recipe, opened.get(recipe), seen)
+        if review.candidates and known >= FIRST:
+            review.join_series(self._models, seen)
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
-        return after, left, joined
+        return after, left, len(review.candidates) - before
 
     def _room(self, review: "_Review", wanted: int) -> int:
         """Return how many candidates may join, once the worst have made room."""
@@ -340,6 +319,42 @@ class _Review:
 
     candidates: list[AnyCandidate]
     standing: Floats
+
+    def renew(self, seen: Floats, known: int) -> None:
+        """Learn models again that are due, or lost."""
+        for n, candidate in enumerate(self.candidates):
+            if isinstance(candidate, SeriesCandidate):
+                if known >= candidate.due:
+                    self.candidates[n] = learn_series(candidate.recipe, seen)
+            elif self.stuck(n):
+                warm = self.best(candidate.recipe, beside=n)
+                if warm is not None:
+                    self.candidates[n] = learn_online(candidate.recipe, seen, warm)
+
+    def leave(self, places: list[int]) -> None:
+        """Let candidates leave."""
+        kept = [n for n in range(len(self.candidates)) if n not in places]
+        self.candidates = [self.candidates[n] for n in kept]
+        self.standing = self.standing[kept]
+
+    def join(self, recipe: LearningRecipe, fitted: Candidate | None, seen: Floats) -> None:
+        """Let a fitted candidate join; without it, online EM from the best model of its kind."""
+        candidate, warm = fitted, self.best(recipe)
+        if candidate is None and warm is not None:
+            candidate = learn_online(recipe, seen, warm)
+        if candidate is not None:
+            self._append(candidate, self.kin(recipe))
+
+    def join_series(self, recipes: Iterable[LearningRecipe], seen: Floats) -> None:
+        """Let models without hidden states join that are not there."""
+        there = {candidate.recipe for candidate in self.candidates}
+        for recipe in recipes:
+            if recipe not in there:
+                self._append(learn_series(recipe, seen), 0.0)
+
+    def _append(self, candidate: AnyCandidate, standing: float) -> None:
+        self.candidates.append(candidate)
+        self.standing = np.append(self.standing, standing)
 
     def due(self, n: int) -> int:
         """Return the number of observations at the next fit of a candidate."""

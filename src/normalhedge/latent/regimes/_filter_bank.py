@@ -1,13 +1,13 @@
 """Candidates of several families and numbers of states, filtered together."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, filter_together
+from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, lay_out
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
 from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, SeriesCandidate
 
@@ -52,12 +52,24 @@ class FilterBank:
         learners = [candidate.online for candidate in self._hidden.values()]
         self._models = OnlineModels([online for online in learners if online is not None])
         fixed = [self._hidden[n] for n in self._fixed]
-        self._rows = {n: self._hidden[n].fitted.emission.parameters() for n in self._fixed}
         self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
         self._moves = np.zeros((width, width, len(fixed)))
         for n, candidate in enumerate(fixed):
             k = candidate.recipe.states
             self._moves[:k, :k, n] = candidate.fitted.transition
+        self.states = np.array([c.recipe.states for c in candidates], dtype=np.int64)
+        self._places = np.array(self._fixed, dtype=np.int64)
+        self._shapes, self._numbers = lay_out([candidate.fitted for candidate in fixed])
+        self._packed = np.zeros((len(fixed), width, 4))
+        self._columns = fixed[0].fitted.emission.columns if fixed else 1
+        if fixed:
+            _core.pack_states(self._shapes, self._numbers, self._columns, self._packed)
+        sizes = self._models.sizes
+        self._online_rows = np.repeat(np.array(self._online, dtype=np.intp), sizes)
+        self._online_states = np.concatenate([np.empty(0, np.intp), *map(np.arange, sizes)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FilterBank, (self._candidates, self._width)
 
     def init(self) -> CandidateFilters:
         """Return where the candidates stand before the next observation."""
@@ -92,19 +104,19 @@ class FilterBank:
             for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True)
         }
 
-    def mixtures(self, filters: CandidateFilters) -> list[tuple[str, Floats, Floats]]:
-        """Return the family, shares and parameters, rows x m, of each candidate's next mixture."""
-        online = self._online_at(filters)
-        rows = {n: model.emission.parameters() for n, model in online.items()} | self._rows
-        shares = self.predicted(filters)
-        components = self.components(filters)
-        result = []
-        for n in range(len(self._candidates)):
-            if n in self._hidden:
-                recipe = self._hidden[n].recipe
-                result.append((recipe.family, shares[n, : recipe.states], rows[n]))
-            else:
-                result.append(components[n])
+    def mixtures(
+        self, filters: CandidateFilters, weights: Floats
+    ) -> list[tuple[str, Floats, Floats]]:
+        """Return the next mixture of all candidates: families, shares and parameters, rows x m."""
+        shares = weights[self._fixed] * filters.beliefs
+        result = [family.mixture(shares) for family in self._families]
+        beliefs, emissions = self._models.components(filters.online)
+        beliefs *= weights[self._online_rows]
+        for emission, states in emissions:
+            name = self._hidden[self._online_rows[states[0]]].recipe.family
+            result.append((name, beliefs[states], emission.parameters()))
+        for n, (name, share, rows) in self.components(filters).items():
+            result.append((name, weights[n] * share, rows))
         return result
 
     def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
@@ -114,8 +126,7 @@ class FilterBank:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
         result = np.zeros((len(self._candidates), self._width))
         result[self._fixed] = filters.beliefs.T
-        for n, online in self._online_at(filters).items():
-            result[n, : online.states] = online.beliefs
+        result[self._online_rows, self._online_states] = self._models.components(filters.online)[0]
         return result
 
     def run(
@@ -160,16 +171,20 @@ class FilterBank:
     ) -> Floats:
         """Write the results of the candidates with fixed parameters; return their new beliefs."""
         rounds, count, width = len(series) - 1, len(self._fixed), self._width
-        logs = np.full((rounds, width, count), -np.inf)  # where there is no state
-        for family in self._families:
-            family.write_logs(series, logs)
-        predicted, scores, totals = filter_together(logs, beliefs, self._moves)
+        predicted = np.empty((rounds + 1, width, count))
+        predicted[0] = beliefs
+        _core.filter_candidates(
+            self._shapes,
+            self._numbers,
+            self._packed,
+            self._places,
+            self._moves,
+            series,
+            predicted,
+            result.logs,
+            result.filtered,
+        )
         before = predicted[:-1]
-        after = before * scores
-        sums = after.sum(axis=1, keepdims=True)
-        after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
-        result.logs[:, self._fixed] = totals
-        result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
         if moments:
             means = np.zeros((rounds, width, count, series.shape[1]))
             variances = np.zeros_like(means)
@@ -184,18 +199,17 @@ class _Family:
     """The candidates of one family, with their states side by side as the core reads them."""
 
     def __init__(self, name: str, fixed: list[Candidate]) -> None:
+        self._name = name
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
-        rows = [c.fitted.emission.parameters() for _, c in mine]
+        rows = [c.fitted.numbers for _, c in mine]
         self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
         self._emission = FAMILIES[name].from_core(self._rows)
         self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
         self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
 
-    def write_logs(self, series: Floats, logs: Floats) -> None:
-        """Write log densities, T x K x N; the first row of the series only precedes the others."""
-        densities = np.empty((len(series), self._rows.shape[1]))
-        _core.em_log_densities(self._emission.family, series, self._rows, densities)
-        logs[:, self._states, self._places] = densities[1:]
+    def mixture(self, shares: Floats) -> tuple[str, Floats, Floats]:
+        """Return the name, the shares of the states, given all as K x N, and the parameters."""
+        return self._name, shares[self._states, self._places], self._rows
 
     def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
         """Write means and variances, T x K x N x d."""

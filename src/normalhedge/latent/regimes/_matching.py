@@ -1,5 +1,6 @@
 """Matching the states of one model with the states of another."""
 
+from collections.abc import Sequence
 from itertools import permutations
 from typing import NamedTuple, Self
 
@@ -7,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import Fitted
 from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
@@ -49,15 +51,36 @@ def likeness(one: Emission, other: Emission) -> Floats:
     """
     if isinstance(one, Categorical) and isinstance(other, Categorical):
         return np.asarray(np.sqrt(one.probabilities) @ np.sqrt(other.probabilities).T)
-    (m, v), (n, w) = (
+    moments, others = (
         [part.reshape(emission.states, -1) for part in emission.moments()]
         for emission in (one, other)
     )
-    v, w = np.maximum(v, 1e-300)[:, np.newaxis], np.maximum(w, 1e-300)
+    return _likeness(*moments, *others)
+
+
+def likeness_together(models: Sequence[Fitted], other: Fitted) -> Floats:
+    """Return how similar the states of several models are to others, N x K x m."""
+    most = max(model.states for model in models)
+    if isinstance(other.emission, Categorical):
+        roots = np.zeros((len(models), most, other.emission.symbols))
+        for part, model in zip(roots, models, strict=True):
+            part[: model.states] = np.sqrt(model.numbers.T)
+        return np.asarray(roots @ np.sqrt(other.emission.probabilities).T)
+    means = np.zeros((len(models), most, other.moments[0].shape[1]))
+    variances = np.ones_like(means)
+    for n, model in enumerate(models):
+        means[n, : model.states], variances[n, : model.states] = model.moments
+    return _likeness(means, variances, *other.moments)
+
+
+def _likeness(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
+    """Return the Bhattacharyya coefficients of normal distributions, ... k x d, with m x d."""
+    m, v = m[..., np.newaxis, :], v[..., np.newaxis, :]
+    v, w = np.maximum(v, 1e-300), np.maximum(w, 1e-300)
     both = v + w
     logs = 0.5 * np.log(2.0 * np.sqrt(v) * np.sqrt(w) / both)
-    logs -= np.square(m[:, np.newaxis] - n) / (4.0 * both)
-    return np.asarray(np.exp(logs.sum(axis=2)))
+    logs -= np.square(m - n) / (4.0 * both)
+    return np.asarray(np.exp(logs.sum(axis=-1)))
 
 
 def merge_similar(emission: Emission) -> Labels:
@@ -76,8 +99,8 @@ def merge_similar(emission: Emission) -> Labels:
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
-    """Return the number of rounds that two states share, k x m, plus a little for similarity."""
-    return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
+    """Return the number of rounds that states share, ... k x m, plus a little for similarity."""
+    return np.asarray(np.swapaxes(beliefs, -1, -2) @ others + PRIOR * alike + 1e-12)
 
 
 class Identity(NamedTuple):

@@ -4,16 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted
+from normalhedge.latent.models import Fitted, smooth_together
 from normalhedge.latent.regimes._candidates import (
     AnyCandidate,
     Candidate,
     CandidatePool,
     LearningRecipe,
 )
-from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
+from normalhedge.latent.regimes._matching import (
+    Identity,
+    Labels,
+    likeness,
+    likeness_together,
+    merge_similar,
+    overlap,
+)
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
@@ -79,18 +88,25 @@ class RegimeLabels(NamedTuple):
         """The largest number of states."""
         return len(self.ahead) - 1
 
-    def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture."""
-        fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
-        left = (1.0 - 1.0 / MEMORY) ** len(ahead)
-        weights = weights + 1e-9
-        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
-        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
-        labels = self._replace(
-            ahead=left * self.ahead + fading @ gained,
-            rounds=left * self.rounds + float(fading.sum()),
+    def remember(
+        self,
+        logs: Floats,
+        weights: Floats,
+        states: npt.NDArray[np.int64],
+        known: npt.NDArray[np.bool_],
+        standing: Floats,
+    ) -> tuple[Self, Floats, Floats]:
+        """Learn the log densities of candidates with these weights and numbers of states.
+
+        Returns the labels, the discounted lead of each candidate over the mixture, and the log
+        densities of the mixture.
+        """
+        ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
+        keep = 1.0 - 1.0 / MEMORY
+        rounds = _core.remember_logs(
+            logs, weights, states, known, keep, self.rounds, ahead, standing, mixed
         )
-        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        return self._replace(ahead=ahead, rounds=rounds), standing, mixed
 
     def match(self, pool: CandidatePool, seen: Floats, worth: float) -> tuple[Self, CandidatePool]:
         """Define the regimes again, after a review of the candidates.
@@ -103,10 +119,11 @@ class RegimeLabels(NamedTuple):
         known = seen[~np.isnan(seen[:, 0])]
         models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = {n: model.smooth(recent)[0] for n, model in models.items()}
-        for n, candidate in enumerate(candidates):
+        beliefs = smooth_together(list(models.values()), recent)
+        for n, last in zip(models, beliefs[:, -1], strict=True):
+            candidate = candidates[n]
             if isinstance(candidate, Candidate) and not len(candidate.filtered):
-                candidates[n] = candidate._replace(filtered=beliefs[n][-1].copy())
+                candidates[n] = candidate._replace(filtered=last[: candidate.recipe.states].copy())
         chosen = _simplify(models[leader])
         current = chosen.smooth(recent)[0]
         shared = None
@@ -116,13 +133,14 @@ class RegimeLabels(NamedTuple):
         identity = self.identity.follow(chosen.emission, shared)
         alike = (states == states[leader]).astype(np.float64)
         maps, leave = np.zeros((len(states), most, most)), np.zeros((len(states), most))
-        for n, model in models.items():
-            table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
-            table /= table.sum(axis=1, keepdims=True)
+        similar = likeness_together(list(models.values()), chosen)
+        tables = overlap(beliefs, current, similar)
+        tables /= tables.sum(axis=2, keepdims=True)
+        for (n, model), table in zip(models.items(), tables, strict=True):
             k = model.states
-            maps[n, :k, identity.numbers] = table.T
+            maps[n, :k, identity.numbers] = table[:k].T
             if alike[n]:
-                regime = table.argmax(axis=1)
+                regime = table[:k].argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
                 leave[n, :k] = (model.transition * other).sum(axis=1)
         labels = self._replace(
@@ -164,26 +182,18 @@ class RegimeLabels(NamedTuple):
         best = self.ahead[there].max()
         return next(k for k in there if self.ahead[k] >= best - slack)
 
-    def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most.
+    def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:
+        """Return the probability of each regime, T x most, and of a switch after the round, T.
 
-        Models without hidden states have no say.
+        Models without hidden states have no say in regimes, and only models with as many states as
+        there are regimes in switches.
         """
-        states = weights[..., np.newaxis] * filtered
-        result = states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most)
-        if self.groups[:, 0].any():
-            hidden = weights @ (1.0 - self.groups[:, 0])
-            result /= np.maximum(hidden, 1e-300)[:, np.newaxis]
-        return np.asarray(result)
-
-    def switching(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability that the next regime differs.
-
-        Only models with as many states as there are regimes have a say.
-        """
-        states = weights[..., np.newaxis] * filtered
-        total = np.maximum(weights @ self.alike, 1e-300)
-        return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
+        shares, switching = np.empty((len(weights), self.most)), np.empty(len(weights))
+        hidden = 1.0 - self.groups[:, 0]
+        _core.regime_shares(
+            weights, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
+        )
+        return shares, switching
 
     def renumber(self) -> tuple[Self, Labels]:
         """Return the labels with the regimes in their order, and the new number of each old one."""

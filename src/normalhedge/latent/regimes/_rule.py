@@ -17,6 +17,7 @@ from normalhedge.latent.regimes._candidates import (
     AT_ONCE,
     FIRST,
     LAG,
+    Candidate,
     CandidatePool,
     CandidateSearch,
     Pending,
@@ -37,9 +38,12 @@ BESIDE = {
 }
 """The families that are tried, by the requested one."""
 
+# the families whose observations are any single numbers
+PLAIN = ("gaussian", "student", "autoregressive")
 T = TypeVar("T")
 # a number of rounds, and a value for each regime by then
 History = tuple[tuple[int, dict[int, T]], ...]
+SLICE = 2  # a share of the fits that were begun is done whenever this many observations have come
 REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
@@ -124,6 +128,8 @@ class RegimesRule:
 
     def observe(self, state: RegimesState, y: npt.ArrayLike | None) -> RegimesState:
         """Return the state after an observation, as a user gives it."""
+        if isinstance(y, float) and state.emission in PLAIN and abs(y) <= inputs.LARGEST:
+            return self.learn(state, np.array([[y]]))
         row = np.full(len(state.previous), np.nan) if y is None else y
         row = np.reshape(inputs.numbers_array("y", row), (1, -1))
         return self.learn(*self.accept(state, row))
@@ -150,7 +156,7 @@ class RegimesRule:
         """Return the distribution of the next observation."""
         if state.bank is None:
             return Predictive([], state.previous)
-        return mixture(state.weights, state.bank.mixtures(state.filters), state.previous)
+        return mixture(state.bank.mixtures(state.filters, state.weights), state.previous)
 
     def forecast(self, state: RegimesState, rounds: int) -> Forecast:
         """Return a forecast of the next rounds."""
@@ -190,16 +196,18 @@ class RegimesRule:
         return self._review(state) if due else state
 
     def _work(self, state: RegimesState) -> RegimesState:
-        """Do a round's share of the fits that were begun."""
-        if all(fits is not None and fits.done for fits in state.fits):
+        """Do a share of the fits that were begun, every few rounds."""
+        if state.observed % SLICE or all(fits is not None and fits.done for fits in state.fits):
             return state
-        after = []
+        after: list[Fits | None] = []
         for pending, fits in zip(state.pending, state.fits, strict=True):
             if fits is None:
-                fits = pending.fits(state.rng, self.settings.symbols)
-            elif not fits.done:
-                fits = fits.advance(fits.work / max(pending.due - state.observed, 1))
-            after.append(fits)
+                after.append(pending.fits(state.rng, self.settings.symbols))
+            elif fits.done:
+                after.append(fits)
+            else:
+                times = max((pending.due - state.observed) // SLICE, 1)
+                after.append(fits.advance(fits.work / times))
         return state._replace(fits=tuple(after))
 
     def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
@@ -209,42 +217,39 @@ class RegimesRule:
             regimes = np.zeros((len(block), self.settings.most))
             return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none)
         known = _known(state, block)
-        state, before, after, mixed, results = self._observe(state, state.bank, block, moments=True)
+        bank = state.bank
+        state, before, mixed, seen, results = self._observe(state, bank, block, moments=True)
         mean = np.einsum("tn,tnd->td", before, results.means)
         away = np.square(results.means - mean[:, np.newaxis])
         variance = np.einsum("tn,tnd->td", before, results.variances + away)
-        shares = state.labels.regimes(after, results.filtered)
-        switch = state.labels.switching(after, results.filtered)
         scores = np.where(known, mixed, np.nan)
-        return state, RegimePath(_flat(mean), _flat(variance), scores, shares, switch)
+        return state, RegimePath(_flat(mean), _flat(variance), scores, *seen)
 
     def _observe(
         self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool
-    ) -> tuple[RegimesState, Floats, Floats, Floats, CandidateRounds]:
+    ) -> tuple[RegimesState, Floats, Floats, tuple[Floats, Floats], CandidateRounds]:
         """Let the candidates and the hedger observe some rounds.
 
-        Returns the state, the weights before and after each round, the log densities of the mixture
-        and the results of the candidates.
+        Returns the state, the weights before each round, the log densities of the mixture, the
+        regimes and switches after each round, and the results of the candidates.
         """
         filters, results = bank.run(state.filters, block, state.previous, moments=moments)
         known = _known(state, block)
-        labels, pool = state.labels, state.pool
-        game, before, after, mixed = self.settings.averaging.observe(
-            state.game, results.logs, known
+        game, before, after = self.settings.averaging.observe(state.game, results.logs, known)
+        pool = state.pool
+        labels, standing, mixed = state.labels.remember(
+            results.logs, before, bank.states, known, pool.standing
         )
-        if known.any():
-            ahead = results.logs[known] - mixed[known, np.newaxis]
-            labels, left, gained = labels.remember(ahead, before[known])
-            pool = pool._replace(standing=left * pool.standing + gained)
+        regimes = labels.regimes(after, results.filtered)
         state = state._replace(
-            pool=pool,
+            pool=pool._replace(standing=standing),
             filters=filters,
             game=game,
             labels=labels,
-            now=labels.regimes(after[-1:], results.filtered[-1:])[0],
-            switch=float(labels.switching(after[-1:], results.filtered[-1:])[0]),
+            now=regimes[0][-1].copy(),
+            switch=float(regimes[1][-1]),
         )
-        return state, before, after, mixed, results
+        return state, before, mixed, regimes, results
 
     def _review(self, state: RegimesState) -> RegimesState:
         """Begin the fits that are due, or end fits and match states with regimes again."""
@@ -279,13 +284,13 @@ class RegimesRule:
     def _end(self, state: RegimesState, seen: Floats) -> RegimesState:
         """Let fitted models take their places, and match states with regimes again."""
         settings, pool = self.settings, state.pool
-        due, rest = [], []
-        for pending, fits in zip(state.pending, state.fits, strict=True):
-            (due if pending.due <= state.observed else rest).append((pending, fits))
-        fitted = []
-        for pending, fits in due:
-            if fits is None:
-                fits = pending.fits(state.rng, settings.symbols)
+        fitted: list[Candidate] = []
+        rest: list[tuple[Pending, Fits | None]] = []
+        for pending, begun in zip(state.pending, state.fits, strict=True):
+            if pending.due > state.observed:
+                rest.append((pending, begun))
+                continue
+            fits = pending.fits(state.rng, settings.symbols) if begun is None else begun
             fitted += pending.candidates(fits.advance().results())
         if state.bank is not None:
             pool = pool._replace(candidates=state.bank.candidates(state.filters))
