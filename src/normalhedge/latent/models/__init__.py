@@ -4,7 +4,6 @@ from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
     lay_out as lay_out,
-    smooth_together as smooth_together,
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import (

@@ -49,12 +49,6 @@ class Fitted:
         rows.setflags(write=False)
         return rows
 
-    @cached_property
-    def moments(self) -> tuple[Floats, Floats]:
-        """Mean and variance of each column in each state, k x d."""
-        mean, variance = (part.reshape(self.states, -1) for part in self.emission.moments())
-        return mean, variance
-
     def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
         return self.smooth(self.emission.accepted(observations))
@@ -102,18 +96,6 @@ def lay_out(models: Sequence[Fitted]) -> tuple[npt.NDArray[np.int64], Floats]:
         numbers.append(rows.ravel())
         end += rows.size
     return np.array(shapes, dtype=np.int64).reshape(-1, 4), np.concatenate(numbers)
-
-
-def smooth_together(models: Sequence[Fitted], seen: Floats) -> Floats:
-    """Return P(S_t | y_1..y_T) of each model, N x T x K, zero beyond its states."""
-    most = max(model.states for model in models)
-    initial, moves = np.zeros((len(models), most)), np.zeros((len(models), most, most))
-    for n, model in enumerate(models):
-        initial[n, : model.states] = model.initial
-        moves[n, : model.states, : model.states] = model.transition
-    smoothed = np.zeros((len(models), len(seen), most))
-    _core.smooth_candidates(*lay_out(models), initial, moves, seen, smoothed)
-    return smoothed
 
 
 def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:

@@ -15,8 +15,6 @@ from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT
 from normalhedge.latent.models.emissions import Emission, RealEmission
 
-Places = npt.NDArray[np.intp]
-
 # the numbers of a model in their order; the core knows their sizes
 FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "spread")
 
@@ -197,16 +195,20 @@ class OnlineEM:
         return emission
 
 
-class _Together:
+class Together:
     """The states of all models of one family."""
 
     def __init__(self, family: type[Emission], models: Sequence[OnlineEM]) -> None:
         self._family = family
+        # the place of each model, and of its first state among the states of the family
+        self.members: list[tuple[int, int]] = []
         states, numbers, centres, widths = [], [], [], []
-        state = number = 0
-        for model in models:
+        state = number = together = 0
+        for place, model in enumerate(models):
             k, rows = model.states, int(model.shape[2])
             if type(model.template) is family:
+                self.members.append((place, together))
+                together += k
                 states.append(state + np.arange(k))
                 numbers.append(number + np.arange(rows * k).reshape(rows, k))
                 centres.append(np.tile(model.centre, (k, 1)))
@@ -246,20 +248,20 @@ class OnlineModels:
         self.block = np.concatenate([np.empty(0), *(model.block for model in models)])
         self.sizes = [model.states for model in models]
         self._groups = [
-            _Together(family, models) for family in {type(model.template): 0 for model in models}
+            Together(family, models) for family in {type(model.template): 0 for model in models}
         ]
         self._numbers = sum(int(model.shape[1] * model.shape[2]) for model in models)
 
-    def components(self, block: Floats) -> tuple[Floats, list[tuple[Emission, Places]]]:
+    def components(self, block: Floats) -> tuple[Floats, list[tuple[Emission, Together]]]:
         """Return the predicted states of all models, one model after the other, and emissions.
 
-        The states of one family are together, with their places among all states.
+        The states of one family are together.
         """
         beliefs, numbers = np.empty(sum(self.sizes)), np.empty(self._numbers)
         if not self._models:
             return beliefs, []
         _core.online_components(self._shapes, self._centres.shape[1], block, beliefs, numbers)
-        return beliefs, [(group.emission(numbers), group.states) for group in self._groups]
+        return beliefs, [(group.emission(numbers), group) for group in self._groups]
 
     def at(self, block: Floats) -> list[OnlineEM]:
         """Return the models with the numbers of a block."""

@@ -33,8 +33,10 @@ BEHIND = 20.0
 HOPELESS = 15.0
 # before this number of observations fits are done at once
 AT_ONCE = 100
-# the number of observations from the beginning of a fit to its end: more for each 1,000 rounds
-LAG, LONG = 25, 1000
+REVIEW = 50  # the number of observations between reviews of the candidates
+# the number of observations from the beginning of a fit to its end: a review longer for each 1,000
+# rounds of the fit
+LAG, LONG = 10, 1000
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
@@ -85,6 +87,11 @@ class Candidate(NamedTuple):
             return self.fitted
         even = np.full(self.recipe.states, 1.0 / self.recipe.states)
         return Fitted(even, self.online.transition, self.online.emission)
+
+    @property
+    def transition(self) -> Floats:
+        """The current transition probabilities."""
+        return self.fitted.transition if self.online is None else self.online.transition
 
 
 class SeriesCandidate(NamedTuple):
@@ -170,7 +177,7 @@ def _order(
     if np.isnan(seen[first:, 0]).all():
         first = 0
     iterations = ITERATIONS if starts == 0 else 3 * ITERATIONS
-    step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
+    step = int(recipe.window / PARTS) if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
     job = Job(recipe.family, recipe.states, first, starts, iterations, warm)
     return Order(recipe, job, known + step, fresh)
 
@@ -231,7 +238,7 @@ class CandidateSearch:
         ends: dict[int, list[Order]] = {}
         for order in orders:
             rounds = len(seen) - order.job.first
-            lag = 0 if known < AT_ONCE else LAG * (1 + 2 * (rounds // LONG))
+            lag = 0 if known < AT_ONCE else LAG + REVIEW * (rounds // LONG)
             ends.setdefault(known + lag, []).append(order)
         return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
 

@@ -61,7 +61,7 @@ class FilterBank:
         self._places = np.array(self._fixed, dtype=np.int64)
         self._shapes, self._numbers = lay_out([candidate.fitted for candidate in fixed])
         self._packed = np.zeros((len(fixed), width, 4))
-        self._columns = fixed[0].fitted.emission.columns if fixed else 1
+        self._columns = next(c.fitted.emission.columns for c in self._hidden.values())
         if fixed:
             _core.pack_states(self._shapes, self._numbers, self._columns, self._packed)
         sizes = self._models.sizes
@@ -71,16 +71,16 @@ class FilterBank:
     def __reduce__(self) -> tuple[Any, ...]:
         return FilterBank, (self._candidates, self._width)
 
-    def init(self) -> CandidateFilters:
-        """Return where the candidates stand before the next observation."""
-        beliefs = np.zeros((self._width, len(self._fixed)))
-        filtered = np.zeros((len(self._candidates), self._width))
+    def init(self, now: Floats | None = None) -> CandidateFilters:
+        """Return where the candidates stand before the next observation.
+
+        Candidates that were fitted and have not been filtered stand where ``now`` says, N x K.
+        """
+        filtered = np.zeros((len(self._candidates), self._width)) if now is None else now.copy()
         for n, candidate in self._hidden.items():
-            filtered[n, : candidate.recipe.states] = candidate.filtered
-        for place, n in enumerate(self._fixed):
-            candidate = self._hidden[n]
-            moved = candidate.filtered @ candidate.fitted.transition
-            beliefs[: candidate.recipe.states, place] = moved
+            if len(candidate.filtered):
+                filtered[n, : candidate.recipe.states] = candidate.filtered
+        beliefs = np.einsum("nr,rsn->sn", filtered[self._fixed], self._moves)
         numbers = tuple(candidate.numbers for candidate in self._series.values())
         return CandidateFilters(beliefs, filtered, self._models.block, numbers)
 
@@ -112,9 +112,9 @@ class FilterBank:
         result = [family.mixture(shares) for family in self._families]
         beliefs, emissions = self._models.components(filters.online)
         beliefs *= weights[self._online_rows]
-        for emission, states in emissions:
-            name = self._hidden[self._online_rows[states[0]]].recipe.family
-            result.append((name, beliefs[states], emission.parameters()))
+        for emission, group in emissions:
+            name = self._hidden[self._online_rows[group.states[0]]].recipe.family
+            result.append((name, beliefs[group.states], emission.parameters()))
         for n, (name, share, rows) in self.components(filters).items():
             result.append((name, weights[n] * share, rows))
         return result
@@ -128,6 +128,51 @@ class FilterBank:
         result[self._fixed] = filters.beliefs.T
         result[self._online_rows, self._online_states] = self._models.components(filters.online)[0]
         return result
+
+    def smooth(self, seen: Floats) -> Floats:
+        """Return P_n(S_t | y_1..y_T) of T x d observations, N x T x K."""
+        numbers, shapes = [self._numbers], self._shapes.tolist()
+        end = len(self._numbers)
+        online = self._models.at(self._models.block)
+        more: dict[int, list[int]] = {}
+        for emission, group in self._models.components(self._models.block)[1]:
+            rows = emission.parameters()
+            for place, begin in group.members:
+                part = rows[:, begin : begin + online[place].states]
+                family = _core.online_family(emission.family)
+                more[place] = [family, part.shape[1], len(part), end]
+                numbers.append(part.ravel())
+                end += part.size
+        shapes += [more[place] for place in range(len(online))]
+        initial = np.zeros((len(shapes), self._width))
+        moves = np.zeros((len(shapes), self._width, self._width))
+        moves[: len(self._fixed)] = np.moveaxis(self._moves, -1, 0)
+        for place, n in enumerate(self._fixed):
+            model = self._hidden[n].fitted
+            initial[place, : model.states] = model.initial
+        for place, learner in enumerate(online, start=len(self._fixed)):
+            k = learner.states
+            initial[place, :k] = 1.0 / k
+            moves[place, :k, :k] = learner.transition
+        smoothed = np.zeros((len(shapes), len(seen), self._width))
+        table = np.array(shapes, dtype=np.int64)
+        _core.smooth_candidates(table, np.concatenate(numbers), initial, moves, seen, smoothed)
+        result = np.zeros((len(self._candidates), len(seen), self._width))
+        result[[*self._fixed, *self._online]] = smoothed
+        return result
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return means and variances in all states, N x K x d: 0 and 1 where there is none."""
+        means = np.zeros((len(self._candidates), self._width, self._columns))
+        variances = np.ones_like(means)
+        for family in self._families:
+            family.write_states(self._fixed, means, variances)
+        for emission, group in self._models.components(self._models.block)[1]:
+            where = self._online_rows[group.states], self._online_states[group.states]
+            mean, variance = emission.moments()
+            means[where] = mean.reshape(len(group.states), -1)
+            variances[where] = variance.reshape(len(group.states), -1)
+        return means, variances
 
     def run(
         self,
@@ -210,6 +255,13 @@ class _Family:
     def mixture(self, shares: Floats) -> tuple[str, Floats, Floats]:
         """Return the name, the shares of the states, given all as K x N, and the parameters."""
         return self._name, shares[self._states, self._places], self._rows
+
+    def write_states(self, fixed: Sequence[int], means: Floats, variances: Floats) -> None:
+        """Write means and variances of the states, N x K x d."""
+        mean, variance = self._emission.moments()
+        where = np.asarray(fixed)[self._places], self._states
+        means[where] = mean.reshape(len(self._states), -1)
+        variances[where] = variance.reshape(len(self._states), -1)
 
     def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
         """Write means and variances, T x K x N x d."""

@@ -1,6 +1,5 @@
 """Matching the states of one model with the states of another."""
 
-from collections.abc import Sequence
 from itertools import permutations
 from typing import NamedTuple, Self
 
@@ -8,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted
 from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
@@ -55,25 +53,10 @@ def likeness(one: Emission, other: Emission) -> Floats:
         [part.reshape(emission.states, -1) for part in emission.moments()]
         for emission in (one, other)
     )
-    return _likeness(*moments, *others)
+    return likeness_of_normals(*moments, *others)
 
 
-def likeness_together(models: Sequence[Fitted], other: Fitted) -> Floats:
-    """Return how similar the states of several models are to others, N x K x m."""
-    most = max(model.states for model in models)
-    if isinstance(other.emission, Categorical):
-        roots = np.zeros((len(models), most, other.emission.symbols))
-        for part, model in zip(roots, models, strict=True):
-            part[: model.states] = np.sqrt(model.numbers.T)
-        return np.asarray(roots @ np.sqrt(other.emission.probabilities).T)
-    means = np.zeros((len(models), most, other.moments[0].shape[1]))
-    variances = np.ones_like(means)
-    for n, model in enumerate(models):
-        means[n, : model.states], variances[n, : model.states] = model.moments
-    return _likeness(means, variances, *other.moments)
-
-
-def _likeness(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
+def likeness_of_normals(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
     """Return the Bhattacharyya coefficients of normal distributions, ... k x d, with m x d."""
     m, v = m[..., np.newaxis, :], v[..., np.newaxis, :]
     v, w = np.maximum(v, 1e-300), np.maximum(w, 1e-300)

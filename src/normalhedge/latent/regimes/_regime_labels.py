@@ -1,6 +1,6 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -8,18 +8,19 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, smooth_together
+from normalhedge.latent.models import Fitted
+from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes._candidates import (
-    AnyCandidate,
     Candidate,
     CandidatePool,
     LearningRecipe,
 )
+from normalhedge.latent.regimes._filter_bank import FilterBank
 from normalhedge.latent.regimes._matching import (
     Identity,
     Labels,
     likeness,
-    likeness_together,
+    likeness_of_normals,
     merge_similar,
     overlap,
 )
@@ -108,72 +109,74 @@ class RegimeLabels(NamedTuple):
         )
         return self._replace(ahead=ahead, rounds=rounds), standing, mixed
 
-    def match(self, pool: CandidatePool, seen: Floats, worth: float) -> tuple[Self, CandidatePool]:
+    def match(
+        self, pool: CandidatePool, bank: FilterBank, seen: Floats, worth: float
+    ) -> tuple[Self, Floats]:
         """Define the regimes again, after a review of the candidates.
 
-        Candidates that were fitted are filtered on the way.
+        Returns the labels, and where the candidates stand after the last rounds, N x most.
         """
-        candidates, standing = list(pool.candidates), pool.standing
-        recent, most = seen[-RECENT:], self.most
-        states = np.array([candidate.recipe.states for candidate in candidates])
+        candidates, most, recent = pool.candidates, self.most, seen[-RECENT:]
+        hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         known = seen[~np.isnan(seen[:, 0])]
-        models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
-        leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = smooth_together(list(models.values()), recent)
-        for n, last in zip(models, beliefs[:, -1], strict=True):
-            candidate = candidates[n]
-            if isinstance(candidate, Candidate) and not len(candidate.filtered):
-                candidates[n] = candidate._replace(filtered=last[: candidate.recipe.states].copy())
-        chosen = _simplify(models[leader])
+        leader = self._choice(hidden, pool.standing, known, worth)
+        beliefs = bank.smooth(recent)
+        chosen = _simplify(hidden[leader].now())
         current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
             similar = likeness(chosen.emission, self.model.emission)
             shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
-        alike = (states == states[leader]).astype(np.float64)
-        maps, leave = np.zeros((len(states), most, most)), np.zeros((len(states), most))
-        similar = likeness_together(list(models.values()), chosen)
+        if isinstance(chosen.emission, Categorical):
+            similar = np.zeros((len(candidates), most, chosen.states))
+            for n, candidate in hidden.items():
+                emission = candidate.now().emission
+                similar[n, : candidate.recipe.states] = likeness(emission, chosen.emission)
+        else:
+            moments = (part.reshape(chosen.states, -1) for part in chosen.emission.moments())
+            similar = likeness_of_normals(*bank.moments(), *moments)
         tables = overlap(beliefs, current, similar)
         tables /= tables.sum(axis=2, keepdims=True)
-        for (n, model), table in zip(models.items(), tables, strict=True):
-            k = model.states
-            maps[n, :k, identity.numbers] = table[:k].T
+        maps, leave = np.zeros((len(candidates), most, most)), np.zeros((len(candidates), most))
+        alike = (bank.states == bank.states[leader]).astype(np.float64)
+        for n, candidate in hidden.items():
+            k = candidate.recipe.states
+            maps[n, :k, identity.numbers] = tables[n, :k].T
             if alike[n]:
-                regime = table[:k].argmax(axis=1)
+                regime = tables[n, :k].argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
-                leave[n, :k] = (model.transition * other).sum(axis=1)
+                leave[n, :k] = (candidate.transition * other).sum(axis=1)
         labels = self._replace(
             identity=identity,
-            groups=np.eye(most + 1)[states],
+            groups=np.eye(most + 1)[bank.states],
             maps=maps,
             leave=leave,
             alike=alike,
             model=chosen,
             recipe=candidates[leader].recipe,
         )
-        return labels, pool._replace(candidates=tuple(candidates))
+        return labels, beliefs[:, -1]
 
     def _choice(
         self,
-        candidates: Sequence[AnyCandidate],
-        models: Mapping[int, Fitted],
+        candidates: Mapping[int, Candidate],
         standing: Floats,
         seen: Floats,
         worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
-        there = sorted({candidates[n].recipe.states for n in models})
+        there = sorted({candidate.recipe.states for candidate in candidates.values()})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there, worth)
-        places = np.full(len(candidates), -np.inf)
-        for n, model in models.items():
-            recipe = candidates[n].recipe
+        places = np.full(len(standing), -np.inf)
+        for n, candidate in candidates.items():
+            recipe = candidate.recipe
             if recipe.states != number:
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (model.stationary().min() < RARE)
+            places[n] -= RARITY * (candidate.now().stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:

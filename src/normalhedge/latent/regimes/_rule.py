@@ -1,5 +1,6 @@
 """How regimes learn: pure functions of a state and of observations."""
 
+import copy
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from normalhedge.latent.regimes._candidates import (
     AT_ONCE,
     FIRST,
     LAG,
+    REVIEW,
     Candidate,
     CandidatePool,
     CandidateSearch,
@@ -44,7 +46,6 @@ T = TypeVar("T")
 # a number of rounds, and a value for each regime by then
 History = tuple[tuple[int, dict[int, T]], ...]
 SLICE = 2  # a share of the fits that were begun is done whenever this many observations have come
-REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
 BLOCKS = 64  # the largest number of blocks in which they are kept
@@ -108,7 +109,7 @@ class RegimesRule:
             now=np.zeros(most),
             switch=math.nan,
             history=(),
-            rng=self.settings.rng,
+            rng=copy.deepcopy(self.settings.rng),
         )
 
     def accept(self, state: RegimesState, observations: np.ndarray) -> tuple[RegimesState, Floats]:
@@ -301,13 +302,13 @@ class RegimesRule:
         )
         if not hidden_only(pool.candidates):  # too few observations for this many states
             return state._replace(pool=pool)
-        labels, pool = state.labels.match(pool, seen, settings.worth)
         bank = FilterBank(pool.candidates, settings.most)
+        labels, now = state.labels.match(pool, bank, seen, settings.worth)
         return state._replace(
             pool=pool,
             game=settings.averaging.change(state.game, left, joined),
             bank=bank,
-            filters=bank.init(),
+            filters=bank.init(now),
             labels=labels,
             history=(*state.history, (state.rounds, labels.parameters())),
         )
