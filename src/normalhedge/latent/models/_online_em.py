@@ -211,12 +211,12 @@ class Together:
                 together += k
                 states.append(state + np.arange(k))
                 numbers.append(number + np.arange(rows * k).reshape(rows, k))
-                centres.append(np.tile(model.centre, (k, 1)))
-                widths.append(np.tile(model.width, (k, 1)))
+                centres += [model.centre] * k
+                widths += [model.width] * k
             state, number = state + k, number + rows * k
         self.states = np.concatenate(states)
         self._numbers = np.concatenate(numbers, axis=1)
-        self._centre, self._width = np.concatenate(centres), np.concatenate(widths)
+        self._centre, self._width = np.array(centres), np.array(widths)
         if self._centre.shape[1] == 1:
             self._centre, self._width = self._centre[:, 0], self._width[:, 0]
 

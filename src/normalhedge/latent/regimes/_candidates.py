@@ -19,7 +19,7 @@ ENOUGH = 25  # observations needed for each state of a model before the first fi
 GROWTH = 1.25
 PARTS = 5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
-TOLERANCE = 0.01  # a fit ends when an iteration adds fewer nats than this
+TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
 # starts of a fit from nothing, which is due after each window, or when the observations have
 # doubled
 FRESH = 3
@@ -37,6 +37,8 @@ REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of observations from the beginning of a fit to its end: a review longer for each 1,000
 # rounds of the fit
 LAG, LONG = 10, 1000
+# a share of the work is done whenever this many observations have come
+EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
@@ -147,6 +149,13 @@ class Pending(NamedTuple):
     # begun, due: the number of observations at the review, and at the end of the fits
     begun: int
     due: int
+
+    def due_now(self, observed: int) -> float:
+        """Return the share of the rest of the work that is due in this round; often none."""
+        every = EVERY if self.due - self.begun <= LAG else LONG_EVERY
+        if observed % every or observed == self.begun:
+            return 0.0
+        return 1.0 / max((self.due - observed) // every, 1)
 
     def fits(self, rng: np.random.Generator, symbols: int | None) -> Fits:
         """Return the fits before their first iteration."""
@@ -326,6 +335,8 @@ class _Review:
 
     candidates: list[AnyCandidate]
     standing: Floats
+    # the candidates of a family and number of states; and whether only these without online EM
+    kinds: dict[tuple[str, int, bool], list[int]] | None = None
 
     def renew(self, seen: Floats, known: int) -> None:
         """Learn models again that are due, or lost."""
@@ -341,7 +352,7 @@ class _Review:
     def leave(self, places: list[int]) -> None:
         """Let candidates leave."""
         kept = [n for n in range(len(self.candidates)) if n not in places]
-        self.candidates = [self.candidates[n] for n in kept]
+        self.candidates, self.kinds = [self.candidates[n] for n in kept], None
         self.standing = self.standing[kept]
 
     def join(self, recipe: LearningRecipe, fitted: Candidate | None, seen: Floats) -> None:
@@ -361,6 +372,7 @@ class _Review:
 
     def _append(self, candidate: AnyCandidate, standing: float) -> None:
         self.candidates.append(candidate)
+        self.kinds = None
         self.standing = np.append(self.standing, standing)
 
     def due(self, n: int) -> int:
@@ -396,13 +408,14 @@ class _Review:
 
     def _alike(self, recipe: LearningRecipe, *, fixed: bool = False) -> list[int]:
         """Return the candidates of the same family and states; on request, without online EM."""
-        return [
-            n
-            for n, candidate in enumerate(self.candidates)
-            if isinstance(candidate, Candidate)
-            and candidate.recipe[:2] == recipe[:2]
-            and not (fixed and candidate.online)
-        ]
+        if self.kinds is None:
+            self.kinds = {}
+            for n, candidate in enumerate(self.candidates):
+                family, states, _, memory = candidate.recipe
+                self.kinds.setdefault((family, states, False), []).append(n)
+                if not memory:
+                    self.kinds.setdefault((family, states, True), []).append(n)
+        return self.kinds.get((recipe.family, recipe.states, fixed), [])
 
 
 def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:

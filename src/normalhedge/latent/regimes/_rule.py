@@ -45,7 +45,6 @@ PLAIN = ("gaussian", "student", "autoregressive")
 T = TypeVar("T")
 # a number of rounds, and a value for each regime by then
 History = tuple[tuple[int, dict[int, T]], ...]
-SLICE = 2  # a share of the fits that were begun is done whenever this many observations have come
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
 BLOCKS = 64  # the largest number of blocks in which they are kept
@@ -198,17 +197,17 @@ class RegimesRule:
 
     def _work(self, state: RegimesState) -> RegimesState:
         """Do a share of the fits that were begun, every few rounds."""
-        if state.observed % SLICE or all(fits is not None and fits.done for fits in state.fits):
+        shares = [pending.due_now(state.observed) for pending in state.pending]
+        if not any(shares) or all(fits is not None and fits.done for fits in state.fits):
             return state
         after: list[Fits | None] = []
-        for pending, fits in zip(state.pending, state.fits, strict=True):
-            if fits is None:
-                after.append(pending.fits(state.rng, self.settings.symbols))
-            elif fits.done:
+        for pending, fits, share in zip(state.pending, state.fits, shares, strict=True):
+            if not share or (fits is not None and fits.done):
                 after.append(fits)
+            elif fits is None:
+                after.append(pending.fits(state.rng, self.settings.symbols))
             else:
-                times = max((pending.due - state.observed) // SLICE, 1)
-                after.append(fits.advance(fits.work / times))
+                after.append(fits.advance(fits.work * share))
         return state._replace(fits=tuple(after))
 
     def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
