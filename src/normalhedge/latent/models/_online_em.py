@@ -245,7 +245,6 @@ class OnlineModels:
             self._centres = np.array([model.centre for model in models])
             self._units = np.array([model.width for model in models])
             self._log_widths = np.array([model.log_width for model in models])
-        self.block = np.concatenate([np.empty(0), *(model.block for model in models)])
         self.sizes = [model.states for model in models]
         self._groups = [
             Together(family, models) for family in {type(model.template): 0 for model in models}
@@ -262,6 +261,13 @@ class OnlineModels:
             return beliefs, []
         _core.online_components(self._shapes, self._centres.shape[1], block, beliefs, numbers)
         return beliefs, [(group.emission(numbers), group) for group in self._groups]
+
+    def holds(self, models: Sequence[OnlineEM]) -> bool:
+        """Return whether these are the models, perhaps with other numbers."""
+        return len(models) == len(self._models) and all(
+            one.settings is other.settings and one.template is other.template
+            for one, other in zip(models, self._models, strict=True)
+        )
 
     def at(self, block: Floats) -> list[OnlineEM]:
         """Return the models with the numbers of a block."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fits, Fitted, Job, OnlineEM, begin_fits
+from normalhedge.latent.models import Fits, Fitted, Job, OnlineEM, begin_fits, stationary
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._series_models import SeriesModel
 
@@ -17,7 +17,7 @@ FIRST = 4  # observations needed for the first fit of all
 ENOUGH = 25  # observations needed for each state of a model before the first fit
 # a model of all observations is fitted again when their number has grown by this factor
 GROWTH = 1.25
-PARTS = 5  # a model of the last observations is fitted again after this part of its window
+PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
 TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
 # starts of a fit from nothing, which is due after each window, or when the observations have
@@ -33,13 +33,19 @@ BEHIND = 20.0
 HOPELESS = 15.0
 # before this number of observations fits are done at once
 AT_ONCE = 100
-REVIEW = 50  # the number of observations between reviews of the candidates
+# the number of observations between reviews of the candidates: the first, and from `STEADY` on
+REVIEW, STEADY, LATER = 50, 500, 100
 # the number of observations from the beginning of a fit to its end: a review longer for each 1,000
-# rounds of the fit
-LAG, LONG = 10, 1000
+# rounds of the fit, or 4,000 where it starts from an earlier one
+LAG, LONG, WARM = 10, 1000, 4
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
+
+
+def review_every(observed: int) -> int:
+    """Return the number of observations between reviews, after so many."""
+    return LATER if observed >= STEADY else REVIEW
 
 
 class LearningRecipe(NamedTuple):
@@ -82,6 +88,10 @@ class Candidate(NamedTuple):
     fresh: int  # the number of observations at the next fit that starts from nothing
     # the online EM that updates the parameters; None in recipes without a memory
     online: OnlineEM | None
+
+    def stationary(self) -> Floats:
+        """Return the stationary distribution of the states."""
+        return self.fitted.stationary() if self.online is None else stationary(self.transition)
 
     def now(self) -> Fitted:
         """Return the model with its current parameters."""
@@ -246,8 +256,8 @@ class CandidateSearch:
         orders += [_order(recipe, seen, review.best(recipe), None) for recipe in new]
         ends: dict[int, list[Order]] = {}
         for order in orders:
-            rounds = len(seen) - order.job.first
-            lag = 0 if known < AT_ONCE else LAG + REVIEW * (rounds // LONG)
+            rounds = (len(seen) - order.job.first) // (1 if order.job.starts else WARM)
+            lag = 0 if known < AT_ONCE else LAG + review_every(known) * (rounds // LONG)
             ends.setdefault(known + lag, []).append(order)
         return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
 

@@ -43,14 +43,19 @@ class FilterBank:
     Nothing in it changes: the methods take and return `CandidateFilters`.
     """
 
-    def __init__(self, candidates: Sequence[AnyCandidate], width: int) -> None:
+    def __init__(
+        self, candidates: Sequence[AnyCandidate], width: int, before: "FilterBank | None" = None
+    ) -> None:
         self._candidates, self._width = tuple(candidates), width
         self._hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         self._series = {n: c for n, c in enumerate(candidates) if isinstance(c, SeriesCandidate)}
         self._fixed = [n for n, c in self._hidden.items() if c.online is None]
         self._online = [n for n, c in self._hidden.items() if c.online is not None]
         learners = [candidate.online for candidate in self._hidden.values()]
-        self._models = OnlineModels([online for online in learners if online is not None])
+        online = [learner for learner in learners if learner is not None]
+        same = before is not None and before._models.holds(online)
+        self._models: OnlineModels = before._models if before and same else OnlineModels(online)
+        self._block = np.concatenate([np.empty(0), *(learner.block for learner in online)])
         fixed = [self._hidden[n] for n in self._fixed]
         self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
         self._moves = np.zeros((width, width, len(fixed)))
@@ -82,7 +87,7 @@ class FilterBank:
                 filtered[n, : candidate.recipe.states] = candidate.filtered
         beliefs = np.einsum("nr,rsn->sn", filtered[self._fixed], self._moves)
         numbers = tuple(candidate.numbers for candidate in self._series.values())
-        return CandidateFilters(beliefs, filtered, self._models.block, numbers)
+        return CandidateFilters(beliefs, filtered, self._block, numbers)
 
     def candidates(self, filters: CandidateFilters) -> tuple[AnyCandidate, ...]:
         """Return the candidates with all that they have learned."""
@@ -133,9 +138,9 @@ class FilterBank:
         """Return P_n(S_t | y_1..y_T) of T x d observations, N x T x K."""
         numbers, shapes = [self._numbers], self._shapes.tolist()
         end = len(self._numbers)
-        online = self._models.at(self._models.block)
+        online = self._models.at(self._block)
         more: dict[int, list[int]] = {}
-        for emission, group in self._models.components(self._models.block)[1]:
+        for emission, group in self._models.components(self._block)[1]:
             rows = emission.parameters()
             for place, begin in group.members:
                 part = rows[:, begin : begin + online[place].states]
@@ -167,7 +172,7 @@ class FilterBank:
         variances = np.ones_like(means)
         for family in self._families:
             family.write_states(self._fixed, means, variances)
-        for emission, group in self._models.components(self._models.block)[1]:
+        for emission, group in self._models.components(self._block)[1]:
             where = self._online_rows[group.states], self._online_states[group.states]
             mean, variance = emission.moments()
             means[where] = mean.reshape(len(group.states), -1)

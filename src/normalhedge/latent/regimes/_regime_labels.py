@@ -176,7 +176,7 @@ class RegimeLabels(NamedTuple):
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (candidate.now().stationary().min() < RARE)
+            places[n] -= RARITY * (candidate.stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:

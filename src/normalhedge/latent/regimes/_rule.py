@@ -24,6 +24,7 @@ from normalhedge.latent.regimes._candidates import (
     CandidateSearch,
     Pending,
     hidden_only,
+    review_every,
 )
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
@@ -301,7 +302,7 @@ class RegimesRule:
         )
         if not hidden_only(pool.candidates):  # too few observations for this many states
             return state._replace(pool=pool)
-        bank = FilterBank(pool.candidates, settings.most)
+        bank = FilterBank(pool.candidates, settings.most, state.bank)
         labels, now = state.labels.match(pool, bank, seen, settings.worth)
         return state._replace(
             pool=pool,
@@ -349,14 +350,19 @@ def _until_review(observed: int, table: Floats) -> int:
 def _next_event(observed: int) -> int:
     """Return the number of observations when fits begin or end next: 4, 8, 16, 32, 50, 100, ..."""
     early = [at for at in (FIRST, 8, 16, 32, REVIEW, AT_ONCE) if at > observed]
-    return early[0] if early else (observed // LAG + 1) * LAG
+    if early:
+        return early[0]
+    every = review_every(observed)
+    begun = observed // every * every
+    return begun + (LAG if observed < begun + LAG else every)
 
 
 def _events(observed: int) -> tuple[bool, bool]:
     """Return whether fits begin, and whether fits end, after so many observations."""
     if observed < AT_ONCE:
         return True, True
-    return observed % REVIEW == 0, observed % REVIEW == LAG
+    every = review_every(observed)
+    return observed % every == 0, observed % every == LAG
 
 
 def _flat(table: Floats) -> Floats:
