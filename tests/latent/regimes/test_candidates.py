@@ -27,7 +27,7 @@ def test_windows_without_hope_are_fitted_less_often() -> None:
     whole = next(
         n for n, one in enumerate(board.candidates) if one.recipe == LearningRecipe("gaussian", 2)
     )
-    assert review.due(window) == 850
-    review.standing[window] = review.standing[whole] = -40.0
     assert review.due(window) == 900
+    review.standing[window] = review.standing[whole] = -40.0
+    assert review.due(window) == 1000
     assert review.due(whole) == board.candidates[whole].due

@@ -35,9 +35,9 @@ HOPELESS = 15.0
 AT_ONCE = 100
 # the number of observations between reviews of the candidates: the first, and from `STEADY` on
 REVIEW, STEADY, LATER = 50, 500, 100
-# the number of observations from the beginning of a fit to its end: a review longer for each 1,000
-# rounds of the fit, or 4,000 where it starts from an earlier one
-LAG, LONG, WARM = 10, 1000, 4
+# the number of observations from the beginning of a fit to its end: one more for each 100 rounds of
+# the fit, or 1,000 where it starts from an earlier one
+LAG, LONG, WARM = 10, 100, 1000
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
@@ -162,7 +162,7 @@ class Pending(NamedTuple):
 
     def due_now(self, observed: int) -> float:
         """Return the share of the rest of the work that is due in this round; often none."""
-        every = EVERY if self.due - self.begun <= LAG else LONG_EVERY
+        every = EVERY if self.due - self.begun < 10 * LONG_EVERY else LONG_EVERY
         if observed % every or observed == self.begun:
             return 0.0
         return 1.0 / max((self.due - observed) // every, 1)
@@ -256,8 +256,9 @@ class CandidateSearch:
         orders += [_order(recipe, seen, review.best(recipe), None) for recipe in new]
         ends: dict[int, list[Order]] = {}
         for order in orders:
-            rounds = (len(seen) - order.job.first) // (1 if order.job.starts else WARM)
-            lag = 0 if known < AT_ONCE else LAG + review_every(known) * (rounds // LONG)
+            rounds = len(seen) - order.job.first
+            lag = LAG + rounds // (LONG if order.job.starts else WARM)
+            lag = lag if known >= AT_ONCE else 0
             ends.setdefault(known + lag, []).append(order)
         return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
 

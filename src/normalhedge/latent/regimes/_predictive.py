@@ -22,6 +22,8 @@ from normalhedge.latent.models.emissions import (
     normal_cdf,
 )
 
+TABLE = 1_000  # up to this count quantiles are read from a table of all counts
+
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
@@ -107,9 +109,22 @@ class Predictive:
         tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
         tails = np.array([tail, 1.0 - tail])
         if len(self.previous) > 1:
-            return np.array([part._quantiles(tails) for part in self.columns()])
+            return self._intervals(tails)
         low, high = self._quantiles(tails).tolist()
         return low, high
+
+    def _intervals(self, tails: Floats) -> Floats:
+        """Return the quantiles of each column, d x 2: in each state a column is normal."""
+        result = np.full((len(self.previous), len(tails)), np.nan)
+        if not self.parts:
+            return result
+        shares, means, variances = self._moments
+        centres, widths = self.mean, np.sqrt(self.variance)
+        for column, quantiles in enumerate(result):
+            normals = np.stack([shares, means[:, column], variances[:, column]])
+            centre, width = float(centres[column]), float(widths[column])
+            _core.mixed_quantiles(normals, np.empty((4, 0)), tails, centre, width, quantiles)
+        return result
 
     def columns(self) -> "list[Predictive]":
         """Return the distribution of each column."""
@@ -139,6 +154,10 @@ class Predictive:
         far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
         low, high = centre - far, centre + far
         low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
+        most = float(high.max())
+        if most < TABLE:
+            table = self.share_below(np.arange(most + 1.0))
+            return np.minimum(np.searchsorted(table, levels), most).astype(np.float64)
         while (high - low > 1.0).any():
             middle = np.floor(0.5 * (low + high))
             enough = self.share_below(middle) >= levels

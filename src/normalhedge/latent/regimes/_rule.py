@@ -145,7 +145,7 @@ class RegimesRule:
         """Return the state after many rounds, and the predictions and regimes of each."""
         parts, start = [], 0
         while start < len(table):
-            stop = start + _until_review(state.observed, table[start:])
+            stop = start + _until_review(state, table[start:])
             block = table[start:stop]
             state, path = self._follow(state, block)
             state = self._advance(state, block)
@@ -187,13 +187,13 @@ class RegimesRule:
         """Let time pass; review the candidates if a review is due."""
         new = int((~np.isnan(block[:, 0])).sum())
         seen, observed = (*state.seen, block), state.observed + new
+        due = new and observed == _next_event(state)
         state = state._replace(
             seen=seen if len(seen) <= BLOCKS else (np.concatenate(seen)[-LONGEST:],),
             previous=block[-1],
             rounds=state.rounds + len(block),
             observed=observed,
         )
-        due = new and observed == _next_event(observed - 1)
         return self._review(state) if due else state
 
     def _work(self, state: RegimesState) -> RegimesState:
@@ -254,7 +254,7 @@ class RegimesRule:
 
     def _review(self, state: RegimesState) -> RegimesState:
         """Begin the fits that are due, or end fits and match states with regimes again."""
-        begins, ends = _events(state.observed)
+        begins, ends = _events(state)
         seen = state.seen
         if begins:
             seen = (np.concatenate(seen)[-LONGEST:],)
@@ -338,31 +338,35 @@ def _kind(first: Any) -> str:
     return "poisson" if array.dtype.kind in "iu" and array.min() >= 0 else "gaussian"
 
 
-def _until_review(observed: int, table: Floats) -> int:
+def _until_review(state: RegimesState, table: Floats) -> int:
     """Return how many of these rounds pass until the next review, at most all of them."""
-    wanted = _next_event(observed) - observed
+    wanted = _next_event(state) - state.observed
     if not np.isnan(table[:wanted, 0]).any():
         return min(wanted, len(table))
     known = np.cumsum(~np.isnan(table[:, 0]))
     return min(int(np.searchsorted(known, wanted)) + 1, len(table))
 
 
-def _next_event(observed: int) -> int:
+def _next_event(state: RegimesState) -> int:
     """Return the number of observations when fits begin or end next: 4, 8, 16, 32, 50, 100, ..."""
+    observed = state.observed
     early = [at for at in (FIRST, 8, 16, 32, REVIEW, AT_ONCE) if at > observed]
     if early:
         return early[0]
     every = review_every(observed)
     begun = observed // every * every
-    return begun + (LAG if observed < begun + LAG else every)
+    events = [begun + LAG, begun + every, *(pending.due for pending in state.pending)]
+    return min(event for event in events if event > observed)
 
 
-def _events(observed: int) -> tuple[bool, bool]:
-    """Return whether fits begin, and whether fits end, after so many observations."""
+def _events(state: RegimesState) -> tuple[bool, bool]:
+    """Return whether fits begin, and whether fits end."""
+    observed = state.observed
     if observed < AT_ONCE:
         return True, True
     every = review_every(observed)
-    return observed % every == 0, observed % every == LAG
+    ends = observed % every == LAG or any(pending.due <= observed for pending in state.pending)
+    return observed % every == 0, ends
 
 
 def _flat(table: Floats) -> Floats:
