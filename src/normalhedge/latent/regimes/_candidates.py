@@ -33,19 +33,13 @@ BEHIND = 20.0
 HOPELESS = 15.0
 # before this number of observations fits are done at once
 AT_ONCE = 100
-# the number of observations between reviews of the candidates: the first, and from `STEADY` on
-REVIEW, STEADY, LATER = 50, 500, 100
+REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of observations from the beginning of a fit to its end: one more for each 100 rounds of
 # the fit, or 1,000 where it starts from an earlier one
 LAG, LONG, WARM = 10, 100, 1000
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
-
-
-def review_every(observed: int) -> int:
-    """Return the number of observations between reviews, after so many."""
-    return LATER if observed >= STEADY else REVIEW
 
 
 class LearningRecipe(NamedTuple):

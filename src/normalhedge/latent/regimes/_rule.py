@@ -24,7 +24,6 @@ from normalhedge.latent.regimes._candidates import (
     CandidateSearch,
     Pending,
     hidden_only,
-    review_every,
 )
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
@@ -353,9 +352,8 @@ def _next_event(state: RegimesState) -> int:
     early = [at for at in (FIRST, 8, 16, 32, REVIEW, AT_ONCE) if at > observed]
     if early:
         return early[0]
-    every = review_every(observed)
-    begun = observed // every * every
-    events = [begun + LAG, begun + every, *(pending.due for pending in state.pending)]
+    begun = observed // REVIEW * REVIEW
+    events = [begun + LAG, begun + REVIEW, *(pending.due for pending in state.pending)]
     return min(event for event in events if event > observed)
 
 
@@ -364,9 +362,8 @@ def _events(state: RegimesState) -> tuple[bool, bool]:
     observed = state.observed
     if observed < AT_ONCE:
         return True, True
-    every = review_every(observed)
-    ends = observed % every == LAG or any(pending.due <= observed for pending in state.pending)
-    return observed % every == 0, ends
+    ends = observed % REVIEW == LAG or any(pending.due <= observed for pending in state.pending)
+    return observed % REVIEW == 0, ends
 
 
 def _flat(table: Floats) -> Floats:
