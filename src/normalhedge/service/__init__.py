@@ -1,4 +1,4 @@
 """A mixture behind HTTP: an event log, snapshots, and the server that owns them.
 
-Its libraries (msgspec, uvicorn, prometheus-client) are the extra ``serve``.
+Its libraries (msgspec, prometheus-client, Starlette, uvicorn) are the extra ``serve``.
 """

@@ -12,13 +12,14 @@ from typing import Any
 
 import msgspec
 
+from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json
-from normalhedge.service._http import EVENTS, Call, Reply
+from normalhedge.service._http import EVENTS, Call, Stream
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._past import complete, predicted, settled
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
-from normalhedge.service._storage import Event
+from normalhedge.service._storage import AlarmRow, Event
 
 TICK = 0.25  # events are told at most this often, in seconds
 MOST = 50  # the number of events of a mixture that are told at once; the earlier ones are left out
@@ -60,6 +61,13 @@ class Broadcast:
                 self._counts[event.mixture] += 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
+
+    def tell_alarm(self, row: AlarmRow) -> None:
+        """Tell an alarm that began, or ended, or was told, to listeners."""
+        live = self.registry.by_id.get(row.mixture)
+        content = {"alarm": alarm_form(row, None if live is None else live.row.name)}
+        for channel in (ALL, row.mixture):
+            self._hand(channel, message("alarm", content, None))
 
     def _tick(self) -> None:
         """Encode the gathered events, once for each channel, and hand them to the listeners."""
@@ -144,27 +152,25 @@ class Broadcast:
             for queue in queues:
                 queue.put_nowait(None)
 
-    async def events(self, call: Call) -> Reply:
+    async def events(self, call: Call) -> Stream:
         """Tell the health of mixtures, as it changes."""
         if call.holder.mixtures is not None:
             raise Problem(403, "this token is for some mixtures: listen to each of them")
-        return self._listen(call, ALL)
+        return self._listen(ALL)
 
-    async def mixture_events(self, call: Call) -> Reply:
+    async def mixture_events(self, call: Call) -> Stream:
         """Tell the events of a mixture, as they happen."""
         live = self.registry.find(call.name)
-        return self._listen(call, live.row.id)
+        return self._listen(live.row.id)
 
-    def _listen(self, call: Call, channel: int) -> Reply:
+    def _listen(self, channel: int) -> Stream:
         if self.count >= self.registry.limits.listeners:
             raise Problem(503, "too many listen already: try again later", {"retry-after": "5"})
-        return Reply(self._messages(call, channel), kind=EVENTS)
+        return Stream(self._messages(channel), media_type=EVENTS)
 
-    async def _messages(self, call: Call, channel: int) -> AsyncIterator[bytes]:
+    async def _messages(self, channel: int) -> AsyncIterator[bytes]:
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.listeners.setdefault(channel, set()).add(queue)
-        gone = asyncio.ensure_future(call.gone())
-        gone.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             yield b"retry: 1000\n\n" + message("hello", {"time": time.time()}, None)
             while not self._closed:
@@ -177,7 +183,6 @@ class Broadcast:
                     return
                 yield data
         finally:
-            gone.cancel()
             self._leave(channel, queue)
 
 

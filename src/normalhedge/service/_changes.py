@@ -16,7 +16,7 @@ from normalhedge.service import _forms as forms
 from normalhedge.service._compaction import DAY, compact
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
-from normalhedge.service._http import JSON, LINES, Call, Reply
+from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
 from normalhedge.service._limits import Limits, check_name, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
@@ -36,7 +36,7 @@ class Changes:
         """Return the mixture of a request, and its form."""
         call.require(JSON)
         live = self.registry.find(call.name)
-        return live, decode(await call.body(), form)
+        return live, decode(await call.content(), form)
 
     async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
         return _reply(await self.registry.change(live, kind, request, call.key))
@@ -44,7 +44,7 @@ class Changes:
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
         call.require(JSON)
-        form: Any = decode(await call.body(), forms.NewMixture)
+        form: Any = decode(await call.content(), forms.NewMixture)
         call.holder.check_name(form.name)
         options = limit_options(form, self.registry.limits)
         try:
@@ -56,7 +56,7 @@ class Changes:
     async def rename(self, call: Call) -> Reply:
         """Give a mixture another name."""
         call.require(JSON)
-        form = decode(await call.body(), forms.NewName)
+        form = decode(await call.content(), forms.NewName)
         call.holder.check_name(form.name)
         return _reply(await self.directory.rename(call.name, form.name, call.key))
 
@@ -68,7 +68,7 @@ class Changes:
         """Create a mixture from a state that Mixture.save wrote."""
         call.require(JSON)
         check_name(call.name)
-        body = await call.body(self.registry.limits.state)
+        body = await call.content(self.registry.limits.state)
         mixture = await self.registry.in_thread(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")
@@ -127,15 +127,15 @@ class Changes:
         before = time.time() - form.keep_days * DAY
         return Reply(forms.as_json(await compact(self.registry, live, before)))
 
-    async def stream(self, call: Call) -> Reply:
+    async def stream(self, call: Call) -> Stream:
         """Answer JSON lines as 'normalhedge blend -' does, over one connection."""
         call.require(LINES, JSON)
         live = self.registry.find(call.name)
-        return Reply(self._lines(call, live), kind=LINES)
+        return Stream(self._lines(call, live), media_type=LINES)
 
     async def _lines(self, call: Call, live: LiveMixture) -> AsyncIterator[bytes]:
         number, rest, longest = 0, b"", self.registry.limits.line
-        async for chunk in _with_end(call.chunks()):
+        async for chunk in _with_end(call.stream()):
             *lines, rest = (rest + chunk).split(b"\n") if chunk is not None else (rest, b"")
             if len(rest) > longest:
                 yield _line({"line": number + 1, "error": "this line is too long"})
@@ -181,8 +181,8 @@ def _line(answer: dict[str, Any]) -> bytes:
 
 
 def _reply(answered: Answered, status: int = 200) -> Reply:
-    headers = ((b"idempotency-replayed", b"true"),) if answered.replayed else ()
-    return Reply(answered.answer.encode(), status, headers=headers)
+    headers = {"idempotency-replayed": "true"} if answered.replayed else None
+    return Reply(answered.answer, status, headers)
 
 
 def limit_options(form: Any, limits: Limits) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The forms of requests and answers, which requests are checked by and OpenAPI is made of."""
 
 import json
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -161,6 +161,37 @@ class Coverage(Struct):
     outcomes: int
 
 
+class ExpertAlert(Struct):
+    """An expert that got worse, stopped, or repeats another one."""
+
+    kind: str
+    expert: str
+    since: Any
+    text: str
+    other: str | None
+
+
+class Alarm(Struct):
+    """An alert, or rounds that are overdue: when it began, and when somebody was told."""
+
+    id: int
+    mixture: str | None
+    kind: Literal["overdue", "degraded", "stopped", "copy"]
+    expert: str | None
+    other: str | None
+    since: Any
+    text: str
+    began: float
+    ended: float | None
+    told: float | None
+
+
+class AlarmPage(Struct):
+    """Alarms, the newest first."""
+
+    alarms: list[Alarm]
+
+
 class Health(Struct):
     """A mixture in a few numbers, some of which are missing until it is loaded."""
 
@@ -176,10 +207,12 @@ class Health(Struct):
     pending: int | UnsetType = UNSET
     expired: int | UnsetType = UNSET
     overdue: int | UnsetType = UNSET
+    overdue_after: float | UnsetType | None = UNSET
     loss: float | UnsetType | None = UNSET
     plain_mean_loss: float | UnsetType | None = UNSET
     worse_than_plain_mean: bool | UnsetType = UNSET
     coverage: list[Coverage] | UnsetType = UNSET
+    alerts: list[ExpertAlert] | UnsetType = UNSET
     loss_name: str | UnsetType = UNSET
 
 

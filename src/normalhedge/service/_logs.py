@@ -32,7 +32,9 @@ class LogLines(logging.Handler):
     """The logs of libraries, as lines like the others."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write a line, but not of an error in a request: the edge wrote one, which knows more."""
+        if record.exc_info is not None:
+            return
         _write(record.levelname.lower(), record.name, sentence=record.getMessage())
 
 

@@ -156,7 +156,7 @@ class Memory:
         loaded = [live for live in self.by_id.values() if live.mixture is not None]
         spare = len(loaded) - self.limits.loaded
         if spare > 0:
-            loaded.sort(key=lambda live: max(live.last_forecast or 0, live.last_outcome or 0))
+            loaded.sort(key=lambda live: live.delays.last)
             idle = [live for live in loaded if not live.unwritten and not live.turn.locked()]
             for live in idle[:spare]:
                 live.unload()

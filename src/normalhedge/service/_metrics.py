@@ -1,14 +1,23 @@
 """Numbers for Prometheus."""
 
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
 from prometheus_client.metrics_core import Metric
+from prometheus_client.utils import floatToGoString
 
-from normalhedge.mixtures.alerts import KINDS
+from normalhedge.mixtures.alerts import KINDS as ALERTS
+from normalhedge.service._alarms import KINDS, Alarms
 from normalhedge.service._registry import Registry
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
@@ -20,7 +29,8 @@ OF_MIXTURES = (
     (GaugeMetricFamily, "settled", "Rows with an outcome."),
     (GaugeMetricFamily, "pending", "Rounds that wait for their outcomes."),
     (GaugeMetricFamily, "expired", "Rounds that were given up."),
-    (GaugeMetricFamily, "overdue", "Outcomes that take much longer than the last ones did."),
+    (GaugeMetricFamily, "overdue", "Rounds that wait for longer than usual."),
+    (GaugeMetricFamily, "overdue_after", "Seconds after which a round is overdue."),
     (GaugeMetricFamily, "last_forecast", "When the last round was predicted."),
     (GaugeMetricFamily, "last_outcome", "When the last outcome came."),
     (GaugeMetricFamily, "loss_ratio", "Loss of the blend, divided by the loss of the plain mean."),
@@ -32,34 +42,36 @@ OF_MIXTURES = (
 """The numbers of each mixture: kind, name, text and further labels."""
 
 
+class Latencies:
+    """The latencies of a route: how many fall between two edges, and their sum."""
+
+    def __init__(self) -> None:
+        self.count = [0] * (len(BUCKETS) + 1)
+        self.sum = 0.0
+
+
 class Metrics:
     """The numbers of a service."""
 
-    def __init__(self, registry: Registry, listeners: Callable[[], int]) -> None:
+    def __init__(self, registry: Registry, alarms: Alarms, listeners: Callable[[], int]) -> None:
         self._registry = registry
+        self._alarms = alarms
         self._listeners = listeners
         self._sees: Callable[[str], bool] = lambda _: True
         self._all = CollectorRegistry(auto_describe=False)
-        self._requests = Counter(
-            "normalhedge_requests", "Requests by route and status.", ["route", "status"],
-            registry=self._all,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "normalhedge_request_seconds", "Latency of requests by route.", ["route"],
-            buckets=BUCKETS, registry=self._all,
-        )  # fmt: skip
+        self._requests: Counter[tuple[str, int]] = Counter()  # by route and status
+        self._latencies: dict[str, Latencies] = {}  # by route
         self._by_mixture: dict[str, tuple[int, float]] = {}
-        self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._all.register(self)
 
     def observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request."""
-        children = self._children.get((route, status))
-        if children is None:
-            children = self._requests.labels(route, str(status)), self._seconds.labels(route)
-            self._children[route, status] = children
-        children[0].inc()
-        children[1].observe(seconds)
+        self._requests[route, status] += 1
+        latencies = self._latencies.get(route)
+        if latencies is None:
+            latencies = self._latencies[route] = Latencies()
+        latencies.count[bisect_left(BUCKETS, seconds)] += 1
+        latencies.sum += seconds
         if status < 400 and mixture in self._registry.names:
             count, total = self._by_mixture.get(mixture, (0, 0.0))
             self._by_mixture[mixture] = count + 1, total + seconds
@@ -75,6 +87,7 @@ class Metrics:
         for name, text, value in (
             ("ready", "Whether the database can be used.", float(registry.ready)),
             ("mixtures", "Mixtures.", len(registry.names)),
+            ("alarms_untold", "Alarms that nobody took yet.", len(self._alarms.untold)),
             ("listeners", "Connections that listen to events.", self._listeners()),
         ):
             yield GaugeMetricFamily(f"normalhedge_{name}", text, value)
@@ -82,10 +95,33 @@ class Metrics:
             ("commits", "Transactions.", committer.batches),
             ("events", "Events written to the log.", committer.events),
             ("replays", "Requests answered from the log by their key.", registry.replayed),
+            ("alarm_failures", "Attempts to tell an alarm that failed.", self._alarms.failures),
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
+        yield from self._by_route()
+        begun = CounterMetricFamily("normalhedge_alarms", "Alarms that began.", labels=["kind"])
+        for kind in KINDS:
+            begun.add_metric([kind], self._alarms.found[kind])
+        yield begun
         yield from self._mixtures(time.time())
+
+    def _by_route(self) -> Iterator[Metric]:
+        """Yield the numbers of requests."""
+        requests = CounterMetricFamily(
+            "normalhedge_requests", "Requests by route and status.", labels=["route", "status"]
+        )
+        for (route, status), count in self._requests.items():
+            requests.add_metric([route, str(status)], count)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "normalhedge_request_seconds", "Latency of requests by route.", labels=["route"]
+        )
+        edges = [*map(floatToGoString, BUCKETS), "+Inf"]
+        for route, latencies in self._latencies.items():
+            below = zip(edges, accumulate(latencies.count), strict=True)
+            seconds.add_metric([route], list(below), latencies.sum)
+        yield seconds
 
     def _mixtures(self, now: float) -> Iterator[Metric]:
         """Yield the numbers of each mixture that is loaded."""
@@ -117,5 +153,5 @@ def _add_alerts(family: Any, name: str, alerts: list[dict[str, Any]] | None) -> 
     """Add the numbers of alerts of a loaded mixture, by kind."""
     if alerts is not None:
         kinds = [alert["kind"] for alert in alerts]
-        for kind in KINDS:
+        for kind in ALERTS:
             family.add_metric([name, kind], kinds.count(kind))

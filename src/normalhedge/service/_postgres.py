@@ -10,6 +10,7 @@ from typing import Any
 from normalhedge.boundary.extras import require
 from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
+    ALARMS,
     COLUMNS,
     TABLES,
     VERSION,
@@ -92,6 +93,8 @@ class PostgreSQL(Storage):
                 with writer.transaction():
                     writer.execute(CREATE)
             version = writer.execute("SELECT version FROM version").fetchone()[0]
+            if version == VERSION:
+                writer.execute(ALARMS.format(**NAMES))
         except self._psycopg.Error as error:
             self.close()
             raise ValueError(f"the database cannot be used: {_sentence(error)}") from None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
+from normalhedge.service._delays import Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
@@ -22,12 +23,7 @@ class Recovered(NamedTuple):
     sequence: int  # the sequence of its last event, or of the snapshot if there is none
     snapshot: int  # the sequence of its newest snapshot
     operations: int  # the number of operations after that snapshot
-    # when the pending rounds were predicted, by ticket, as far as these events tell
-    made: dict[int, float]
-    # last_forecast, last_outcome: when the last round was predicted and the last outcome came, as
-    # far as these events tell
-    last_forecast: float | None
-    last_outcome: float | None
+    delays: Delays
 
 
 def operations_of(event: Event) -> list[Operation]:
@@ -45,22 +41,12 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     """
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
-    made: dict[int, float] = {}
-    forecast = outcome = None
     while events := storage.events(mixture, after=last, limit=AT_ONCE):
         for event in events:
             live = repeat(storage, live, event)
             last = event.sequence
             operations += event.operations if last > newest else 0
-            for operation in operations_of(event):
-                if "predict" in operation:
-                    made[operation["ticket"]] = forecast = event.time
-                elif "update" in operation:
-                    made.pop(operation["update"], None)
-                    outcome = event.time
-    pending = live.pending
-    made = {ticket: time for ticket, time in made.items() if ticket in pending}
-    return Recovered(live, last, newest, operations, made, forecast, outcome)
+    return Recovered(live, last, newest, operations, read_delays(storage, mixture, live.pending))
 
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import Any
 from normalhedge.live.owner import Owner
 from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
+    ALARMS,
     COLUMNS,
     TABLES,
     VERSION,
@@ -73,6 +74,7 @@ class SQLite(Storage):
         # A write, so that a file that cannot be written is refused at once.
         connection.executescript(
             f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES)} "
+            f"{ALARMS.format(**NAMES)} "
             f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
         )
 
@@ -102,7 +104,8 @@ class SQLite(Storage):
         connection = self._connection()
         try:
             # One statement for many rows: each statement gives Python's lock away and waits for it.
-            whole = not batch.snapshots and not batch.mixtures and len(batch.events) <= ROWS_AT_ONCE
+            further = further_statements(batch)
+            whole = not further and len(batch.events) <= ROWS_AT_ONCE
             if not whole:
                 connection.execute("BEGIN IMMEDIATE")
             for start in range(0, len(batch.events), ROWS_AT_ONCE):
@@ -112,7 +115,7 @@ class SQLite(Storage):
                     [value for row in rows for value in row],
                 )
             if not whole:
-                for statement, values in further_statements(batch):
+                for statement, values in further:
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
         except sqlite3.Error as error:

@@ -36,6 +36,16 @@ CREATE TABLE {schema}snapshots (
 """The tables; the words in braces differ between databases."""
 
 
+ALARMS = """
+CREATE TABLE IF NOT EXISTS {schema}alarms (
+    id {integer} PRIMARY KEY, mixture {integer} NOT NULL, kind text NOT NULL, expert text,
+    other text, since text NOT NULL, sentence text NOT NULL, began {real} NOT NULL, ended {real},
+    told {real}
+);
+"""
+"""The table of alarms, which a database of an earlier release gets when it is opened."""
+
+
 class MixtureRow(NamedTuple):
     """A mixture."""
 
@@ -82,13 +92,32 @@ class SnapshotRow(NamedTuple):
     previous: int
 
 
+class AlarmRow(NamedTuple):
+    """Something about a mixture that somebody should look at."""
+
+    id: int  # its number, from 1 on
+    mixture: int  # the number of the mixture
+    kind: str  # ``overdue``, or a kind of `normalhedge.mixtures.alerts`
+    # expert, other: the expert, and for a copy the expert that it repeats
+    expert: str | None
+    other: str | None
+    since: str  # since when, as JSON: a round, a time, or null
+    sentence: str
+    began: float  # when it was found, in seconds since 1970
+    ended: float | None = None  # when it was found to be over; None if it is not
+    # when somebody was told; None if somebody must be told, and 0 if there was nobody to tell
+    told: float | None = None
+
+
 class Batch(NamedTuple):
     """Rows that are written in one transaction: all or none."""
 
     # events, snapshots: new rows
     events: Sequence[Event]
     snapshots: Sequence[SnapshotRow] = ()
-    mixtures: Sequence[MixtureRow] = ()  # new rows, or rows to replace
+    # mixtures, alarms: new rows, or rows to replace
+    mixtures: Sequence[MixtureRow] = ()
+    alarms: Sequence[AlarmRow] = ()
 
 
 COLUMNS = ", ".join(Event._fields)  # the columns of the log
@@ -217,6 +246,55 @@ class Storage(ABC):
         rows = self.query(f"SELECT {COLUMNS} FROM events WHERE {condition}", values)
         return Event(*rows[0]) if rows else None
 
+    def bodies_before(
+        self, mixture: int, before: int | None, limit: int
+    ) -> list[tuple[int, float, str]]:
+        """Return the sequence, time and body of events before one of them, the newest first."""
+        rows = self.query(
+            "SELECT sequence, time, body FROM events WHERE mixture = ? AND sequence < ? "
+            "ORDER BY sequence DESC LIMIT ?",
+            (mixture, 1 << 62 if before is None else before, limit),
+        )
+        return [tuple(row) for row in rows]
+
+    def time_of_ticket(self, mixture: int, ticket: int) -> float | None:
+        """Return when a ticket was given out; None if the log does not say so."""
+        rows = self.query(
+            "SELECT time FROM events WHERE mixture = ? AND ticket <= ? "
+            "ORDER BY ticket DESC LIMIT 1",
+            (mixture, ticket),
+        )
+        return rows[0][0] if rows else None
+
+    def first_time(self, mixture: int) -> float | None:
+        """Return the time of the first event of a mixture in the log; None if there is none."""
+        rows = self.query(
+            "SELECT time FROM events WHERE mixture = ? ORDER BY sequence LIMIT 1", (mixture,)
+        )
+        return rows[0][0] if rows else None
+
+    def alarms(
+        self,
+        mixtures: Sequence[int] | None = None,
+        before: int | None = None,
+        limit: int = 10_000,
+        *,
+        current: bool = False,
+    ) -> list[AlarmRow]:
+        """Return alarms, the newest first; only the ones that go on, or that nobody was told of."""
+        where, values = "id < ?", [1 << 62 if before is None else before]
+        if mixtures is not None:
+            where += f" AND mixture IN ({', '.join('?' * len(mixtures)) or 'NULL'})"
+            values += mixtures
+        if current:
+            where += " AND (ended IS NULL OR told IS NULL)"
+        rows = self.query(
+            f"SELECT {', '.join(AlarmRow._fields)} FROM alarms WHERE {where} "
+            "ORDER BY id DESC LIMIT ?",
+            (*values, limit),
+        )
+        return [AlarmRow(*row) for row in rows]
+
     def last_before(self, mixture: int, time: float) -> int:
         """Return the last event of a mixture before the first one that was not before a time."""
         rows = self.query(
@@ -251,6 +329,15 @@ ON CONFLICT (mixture, sequence)
 DO UPDATE SET kept = CASE WHEN excluded.kept = 1 THEN 1 ELSE snapshots.kept END
 """
 
+ALARM = f"""
+INSERT INTO alarms ({", ".join(AlarmRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE
+SET sentence = excluded.sentence, ended = excluded.ended, told = excluded.told
+"""
+
+FORGET = "DELETE FROM alarms WHERE id <= ? AND ended IS NOT NULL AND told IS NOT NULL"
+ALARMS_KEPT = 10_000  # alarms that are over are kept until there are so many later ones
+
 PRUNE = "DELETE FROM snapshots WHERE mixture = ? AND sequence < ? AND kept = 0"
 
 
@@ -262,4 +349,7 @@ def further_statements(batch: Batch) -> list[tuple[str, tuple[Any, ...]]]:
             (SNAPSHOT, (row.mixture, row.sequence, row.state, int(row.kept))),
             (PRUNE, (row.mixture, row.previous)),
         ]
+    statements += [(ALARM, row) for row in batch.alarms]
+    if batch.alarms:
+        statements.append((FORGET, (max(row.id for row in batch.alarms) - ALARMS_KEPT,)))
     return statements

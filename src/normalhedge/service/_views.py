@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
+from starlette.datastructures import QueryParams
 
 import normalhedge
 from normalhedge.live import json_lines
@@ -14,8 +15,9 @@ from normalhedge.mixtures.state import Operation
 from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
+from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json, decode
-from normalhedge.service._http import JSON, LINES, Call, Reply
+from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
@@ -67,7 +69,7 @@ class Views:
         """Return the prediction that forecasts would get; nothing changes."""
         call.require(JSON)
         live = self.registry.find(call.name)
-        request = forms.as_line(decode(await call.body(), forms.PeekRequest))
+        request = forms.as_line(decode(await call.content(), forms.PeekRequest))
 
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
@@ -93,7 +95,7 @@ class Views:
                 return sequence, as_json(summary_form(mixture.summary())).decode()
 
             live.summary = await self.registry.read(live, work)
-        return Reply(live.summary[1].encode())
+        return Reply(live.summary[1])
 
     async def pending(self, call: Call) -> Reply:
         """List the rounds that wait for their outcomes."""
@@ -102,17 +104,41 @@ class Views:
         def work(mixture: Mixture) -> list[dict[str, Any]]:
             ids = {ticket: text for text, ticket in mixture.ids.items()}
             return [
-                {"ticket": ticket, "time": live.made.get(ticket)}
+                {"ticket": ticket, "time": live.delays.made.get(ticket)}
                 | ({"id": json.loads(ids[ticket])} if ticket in ids else {})
                 for ticket in mixture.pending
             ]
 
         return Reply(as_json({"pending": await self.registry.read(live, work)}))
 
+    async def alarms(self, call: Call) -> Reply:
+        """List the alarms of all mixtures, the newest first."""
+        by_id = self.registry.by_id
+        numbers = None
+        if call.holder.mixtures is not None:
+            numbers = [k for k, live in by_id.items() if call.holder.sees(live.row.name)]
+        return await self._alarms(call, numbers)
+
+    async def mixture_alarms(self, call: Call) -> Reply:
+        """List the alarms of a mixture, the newest first."""
+        return await self._alarms(call, [self.registry.find(call.name).row.id])
+
+    async def _alarms(self, call: Call, numbers: list[int] | None) -> Reply:
+        before = _number(call.query_params, "before", 1)
+        limit = int(_number(call.query_params, "limit", 1, 1000) or 100)
+        rows = await self._from_log(
+            self.registry.storage.alarms, numbers, None if before is None else int(before), limit
+        )
+        by_id = self.registry.by_id
+        return Reply(as_json({"alarms": [
+            alarm_form(row, by_id[row.mixture].row.name if row.mixture in by_id else None)
+            for row in rows
+        ]}))  # fmt: skip
+
     async def history(self, call: Call) -> Reply:
         """Return settled rounds with their weights and losses, by range of time."""
         live = self.registry.find(call.name)
-        query = call.query
+        query = call.query_params
         since, until = _number(query, "since"), _number(query, "until")
         limit = int(_number(query, "limit", 1, 10_000) or 500)
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
@@ -124,13 +150,13 @@ class Views:
     async def state(self, call: Call) -> Reply:
         """Export the state, in the format of Mixture.save."""
         live = self.registry.find(call.name)
-        sequence = _number(call.query, "sequence", 0)
+        sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
             text = await self.registry.read(live, recovery.state_text)
         else:
             text = await self._from_log(self._text_at, live, int(sequence))
-        name = b'attachment; filename="%b.json"' % live.row.name.encode()
-        return Reply(text.encode(), headers=((b"content-disposition", name),))
+        name = f'attachment; filename="{live.row.name}.json"'
+        return Reply(text, headers={"content-disposition": name})
 
     def _text_at(self, live: LiveMixture, sequence: int) -> str:
         storage, number = self.registry.storage, live.row.id
@@ -138,12 +164,12 @@ class Views:
             sequence = storage.snapshots(number)[-1]
         return recovery.state_text(recovery.state_at(storage, number, sequence))
 
-    async def log(self, call: Call) -> Reply:
+    async def log(self, call: Call) -> Stream:
         """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
         live = self.registry.find(call.name)
-        after = int(_number(call.query, "after", 0) or 0)
-        whole = call.query.get("events") == "true"
-        return Reply(self._exported(live, after, whole=whole), kind=LINES)
+        after = int(_number(call.query_params, "after", 0) or 0)
+        whole = call.query_params.get("events") == "true"
+        return Stream(self._exported(live, after, whole=whole), media_type=LINES)
 
     async def _exported(
         self, live: LiveMixture, after: int, *, whole: bool
@@ -191,9 +217,8 @@ class Views:
 
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        return Reply(
-            self.numbers.text(call.holder.sees), kind=b"text/plain; version=0.0.4; charset=utf-8"
-        )
+        text = self.numbers.text(call.holder.sees)
+        return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
         """Return this document."""
@@ -273,9 +298,7 @@ def summary_form(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _number(
-    query: dict[str, str], name: str, low: float = -1e15, high: float = 1e15
-) -> float | None:
+def _number(query: QueryParams, name: str, low: float = -1e15, high: float = 1e15) -> float | None:
     """Return a number of the query of an address; None if it is not there."""
     text = query.get(name)
     if text is None:

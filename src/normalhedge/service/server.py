@@ -18,6 +18,7 @@ import uvicorn
 import normalhedge
 from normalhedge.boundary.terminal import counted
 from normalhedge.service import _logs as logs
+from normalhedge.service._alarms import Alarms
 from normalhedge.service._broadcast import Broadcast
 from normalhedge.service._changes import Changes
 from normalhedge.service._compaction import compact_daily
@@ -31,6 +32,7 @@ from normalhedge.service._registry import Registry
 from normalhedge.service._routes import page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
+from normalhedge.service._telling import target_of
 from normalhedge.service._views import Views
 from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.settings import Settings
@@ -57,12 +59,15 @@ class Service:
         self.registry = Registry(storage, limits)
         self.broadcast = Broadcast(self.registry)
         self.registry.on_written = self.broadcast.tell
-        self.metrics = Metrics(self.registry, lambda: self.broadcast.count)
+        target = target_of(settings.alarm_url, settings.alarm_secret_file, settings.alarm_command)
+        self.alarms = Alarms(self.registry, target)
+        self.alarms.on_changed = self.broadcast.tell_alarm
+        self.metrics = Metrics(self.registry, self.alarms, lambda: self.broadcast.count)
         self.views = Views(self.registry, self.metrics)
         described = routes(Changes(self.registry), self.views, self.broadcast)
         self.views.document = as_json(document(described))
         observe = self._observe if settings.log_requests else self.metrics.observe
-        self.application = Application([*page_routes(), *described], access, limits, observe)
+        self.application = Application(described, page_routes(), access, limits, observe)
 
     def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request, and write a line about it."""
@@ -93,6 +98,7 @@ async def run(
     loop = asyncio.get_running_loop()
     service = Service(storage, settings)
     await service.registry.start()
+    service.alarms.start()
     listening = _socket(settings)
     config = uvicorn.Config(
         service.application,
@@ -133,6 +139,7 @@ async def run(
     finally:
         service.begin_stop()
         compacting.cancel()
+        await service.alarms.stop()
         await service.registry.stop()
         logs.info("stopped")
 

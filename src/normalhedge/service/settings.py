@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from normalhedge.boundary import specs
 from normalhedge.service._limits import Limits
+from normalhedge.service._telling import target_of
 
 S = TypeVar("S", "Settings", Limits)
 
@@ -36,6 +37,11 @@ class Settings:
     keep_days: float = 0.0
     # whether each request is a line of the log, and not only each failure
     log_requests: bool = False
+    # Whom an alarm is told to: an address that gets a POST, signed with the secret in a file, or a
+    # command that gets JSON on its stdin
+    alarm_url: str | None = None
+    alarm_secret_file: str | None = None
+    alarm_command: str | None = None
     # how long to wait for requests that are being answered when the server stops
     stop_seconds: float = 10.0
     limits: Limits = field(default_factory=Limits)
@@ -64,6 +70,7 @@ class Settings:
             )
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port must be from 0 to 65535, got {self.port}")
+        target_of(self.alarm_url, self.alarm_secret_file, self.alarm_command)
 
 
 def read_settings(
