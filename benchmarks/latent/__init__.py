@@ -22,11 +22,11 @@ filter with the true parameters:
 
 ==============  =====  =======
 volatility       -0.8   -0.2 %
-means            -0.0   -0.2 %
-both             -0.0   -0.2 %
+means            +0.0   -0.2 %
+both             +0.0   -0.2 %
 three_states     -0.1   -0.3 %
 counts           -0.2   -0.1 %
-two_columns      -0.4   -0.2 %
+two_columns      -0.3   -0.2 %
 ==============  =====  =======
 
 and against the best of EM on the first 500 and 1,000 rounds, refitted EM and forgetting Bayes:
