@@ -155,19 +155,22 @@ void log_gains(Sheet logs, double nats, Matrix<double> gains) {
     }
 }
 
-// Write the log densities of the mixture, and update the discounted leads over it: of the candidates
-// with each number of states, `ahead`, and of each candidate, `standing`. Rounds that teach nothing
-// leave them. Returns the discounted number of rounds.
+// Write the log densities of the mixture, and update the discounted leads over the hidden Markov models
+// together: of the candidates with each number of states, `ahead`, and of each candidate, `standing`; and the
+// leads of each kind of models, N x kinds, over the first kind, `evidence`, which has no discount. Rounds that
+// teach nothing leave them. Returns the discounted number of rounds.
 double remember_logs(Sheet logs, Sheet weights, Vector<const std::int64_t> states,
                      Vector<const bool> known, double keep, double counted, Vector<double> ahead,
-                     Vector<double> standing, Vector<double> mixed) {
-    const size_t count = logs.columns;
+                     Vector<double> standing, Sheet kinds, Vector<double> evidence,
+                     Vector<double> mixed) {
+    const size_t count = logs.columns, m = evidence.n;
     require(weights.rows == logs.rows && weights.columns == count && states.n == count &&
-                known.n == logs.rows && standing.n == count && mixed.n == logs.rows && count > 0,
+                known.n == logs.rows && standing.n == count && mixed.n == logs.rows && count > 0 &&
+                ahead.n > 0 && (kinds.rows == 0 || (kinds.rows == count && kinds.columns == m)),
             sizes);
     for (size_t n = 0; n < count; ++n)
         require(states[n] >= 0 && states[n] < static_cast<std::int64_t>(ahead.n), sizes);
-    std::vector<double> shares(ahead.n), sums(ahead.n);
+    std::vector<double> shares(ahead.n), sums(ahead.n), weight(count), density(count);
     for (size_t t = 0; t < logs.rows; ++t) {
         const double *l = logs.row(t), *w = weights.row(t);
         double most = -infinity, total = 0.0;
@@ -178,14 +181,32 @@ double remember_logs(Sheet logs, Sheet weights, Vector<const std::int64_t> state
         std::fill(shares.begin(), shares.end(), 0.0);
         std::fill(sums.begin(), sums.end(), 0.0);
         for (size_t n = 0; n < count; ++n) {
-            const double lead = l[n] - mixed[t];
             const auto k = static_cast<size_t>(states[n]);
-            shares[k] += w[n] + 1e-9;
-            sums[k] += (w[n] + 1e-9) * std::exp(within(lead, -600.0, 600.0));
-            standing[n] = keep * standing[n] + within(lead, -20.0, 20.0);
+            weight[n] = w[n] + 1e-9;
+            density[n] = weight[n] * std::exp(within(l[n] - mixed[t], -600.0, 600.0));
+            shares[k] += weight[n];
+            sums[k] += density[n];
         }
+        double together = 0.0, share = 0.0;
+        for (size_t k = 1; k < ahead.n; ++k) together += sums[k], share += shares[k];
+        const double hidden = std::log(together) - std::log(share);
         for (size_t k = 0; k < ahead.n; ++k)
-            ahead[k] = keep * ahead[k] + std::log(sums[k] + 1e-290) - std::log(shares[k] + 1e-290);
+            ahead[k] = keep * ahead[k] + std::log(sums[k] + 1e-290) - std::log(shares[k] + 1e-290) -
+                       (shares[k] > 0.0 ? hidden : 0.0);
+        for (size_t n = 0; n < count; ++n)
+            standing[n] = keep * standing[n] + within(l[n] - mixed[t] - hidden, -20.0, 20.0);
+        double first = 0.0;
+        for (size_t k = 0; k < m && kinds.rows; ++k) {
+            double sum = 0.0, total_share = 0.0;
+            for (size_t n = 0; n < count; ++n) {
+                sum += density[n] * kinds.row(n)[k];
+                total_share += weight[n] * kinds.row(n)[k];
+            }
+            const double log_density =
+                total_share > 0.0 ? std::log(sum + 1e-290) - std::log(total_share) : 0.0;
+            if (k == 0) first = log_density;
+            if (total_share > 0.0) evidence[k] += log_density - first;
+        }
         counted = keep * counted + 1.0;
     }
     return counted;

@@ -85,14 +85,22 @@ def test_leads_and_regimes_are_sums_over_candidates() -> None:
         mixed, np.log((weights * np.exp(rounds.logs)).sum(axis=1)), rtol=1e-9, atol=1e-12
     )
     ahead, place, counted = labels.ahead.copy(), state.pool.standing.copy(), labels.rounds
+    evidence = labels.evidence.copy()
     keep = 1.0 - 1.0 / MEMORY
     for log, weight, total in zip(rounds.logs[known], weights[known], mixed[known], strict=True):
-        groups = np.eye(len(ahead))[bank.states]
-        shares = (weight + 1e-9) @ groups
-        sums = ((weight + 1e-9) * np.exp(log - total)) @ groups
-        ahead = keep * ahead + np.log(sums + 1e-290) - np.log(shares + 1e-290)
-        place = keep * place + np.clip(log - total, -20.0, 20.0)
+        groups, w = np.eye(len(ahead))[bank.states], weight + 1e-9
+        shares, sums = w @ groups, (w * np.exp(log - total)) @ groups
+        hidden = np.log(sums[1:].sum()) - np.log(shares[1:].sum())
+        gained = np.log(sums + 1e-290) - np.log(shares + 1e-290)
+        ahead = keep * ahead + gained - np.where(shares > 0.0, hidden, 0.0)
+        place = keep * place + np.clip(log - total - hidden, -20.0, 20.0)
         counted = keep * counted + 1.0
+        there = (w @ labels.kinds) > 0.0
+        leads = np.zeros(len(there))
+        leads[there] = np.log(((w * np.exp(log - total)) @ labels.kinds)[there])
+        leads[there] -= np.log((w @ labels.kinds)[there])
+        evidence += np.where(there, leads - leads[0], 0.0)
+    np.testing.assert_allclose(after.evidence, evidence, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(after.ahead, ahead, rtol=1e-9)
     np.testing.assert_allclose(standing, place, rtol=1e-9)
     assert after.rounds == pytest.approx(counted)

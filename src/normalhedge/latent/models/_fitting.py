@@ -227,11 +227,11 @@ def begin_fits(
         part, family = seen[job.first :], FAMILIES[job.family]
         if family.scaled and job.first not in scales:
             scales[job.first] = scale(part[~np.isnan(part[:, 0])])
-        task = _task(family, part, guards.copy(), symbols, scales.get(job.first))
+        task = make_task(family, part, guards.copy(), symbols, scales.get(job.first))
         tasks.append(task)
         starts: list[_Start] = []
         if job.warm is not None:
-            starts.append(_Start(place, job, task, _warm(task, job.warm, job.states), None))
+            starts.append(_Start(place, job, task, standardise(task, job.warm, job.states), None))
         key = job.first, job.states, job.starts
         # Starts that are not drawn are the same in all families of real numbers.
         labels = divided.get(key) if family.scaled else None
@@ -496,17 +496,17 @@ def _begin_lanes(
     )
 
 
-def _task(
+def make_task(
     family: type[Emission],
     seen: Floats,
     guards: Floats,
     symbols: int | None,
-    units: tuple[Floats, Floats] | None,
+    units: tuple[Floats, Floats] | None = None,
 ) -> _Task:
-    """Return the series standardised, where it has a scale."""
+    """Return the series standardised, where it has a scale; the scale may be known already."""
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
-    if units is not None:
-        centre, width = units
+    if family.scaled:
+        centre, width = units or scale(seen[~np.isnan(seen[:, 0])])
         seen = (seen - centre) / width
     else:
         known = seen[~np.isnan(seen[:, 0])]
@@ -542,7 +542,8 @@ def scale(known: Floats) -> tuple[Floats, Floats]:
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
 
 
-def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
+def standardise(task: _Task, warm: Fitted, k: int) -> _Model:
+    """Return a model of the series in the units of the task."""
     emission = warm.emission
     if type(emission) is not task.family or warm.states != k:
         raise ValueError(
@@ -584,16 +585,21 @@ def _run(start: _Start, more: int, most: int, tolerance: float) -> _Model:
     return _Model(initial, moves, rows, total, trace)
 
 
+def log_units(task: _Task) -> float:
+    """Return how much larger log densities are in the units of the task."""
+    known = ~np.isnan(task.observations[:, 0])
+    if task.family.family == "autoregressive":
+        known = known[1:] & known[:-1]
+    return float(known.sum() * np.log(task.width).sum())
+
+
 def _restore(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_core(model.rows)
     total = model.log_likelihood
     if isinstance(emission, RealEmission):
         emission = emission._rescaled(task.centre, task.width)
-        known = ~np.isnan(task.observations[:, 0])
-        if task.family.family == "autoregressive":
-            known = known[1:] & known[:-1]
-        total -= float(known.sum() * np.log(task.width).sum())
+        total -= log_units(task)
     fitted = Fitted(
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )

@@ -61,6 +61,14 @@ class LearningRecipe(NamedTuple):
             source = f"the last {self.window} rounds"
         return f"{self.family}, {self.states} {plural}, {source}"
 
+    def kind(self) -> str:
+        """Return how the series changes, by this model: one of `KINDS` of the labels."""
+        if not self.states:
+            return _series_models.MODELS[self.family].kind
+        if self.states > 1:
+            return "regimes"
+        return "wandering" if self.window or self.memory else "nothing"
+
     def opens(self) -> int:
         """Return the number of observations needed before the model is learned."""
         if not self.states:
@@ -124,10 +132,12 @@ def hidden_only(candidates: Iterable[AnyCandidate]) -> list[Candidate]:
     return [candidate for candidate in candidates if isinstance(candidate, Candidate)]
 
 
-def learn_series(recipe: LearningRecipe, seen: Floats) -> SeriesCandidate:
+def learn_series(
+    recipe: LearningRecipe, seen: Floats, symbols: int | None = None
+) -> SeriesCandidate:
     """Return a model without hidden states after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    numbers = _series_models.MODELS[recipe.family].learn(seen)
+    numbers = _series_models.MODELS[recipe.family].learn(seen, symbols)
     return SeriesCandidate(recipe, numbers, known, 2 * known)
 
 
@@ -272,7 +282,7 @@ class CandidateSearch:
                 review.candidates[places[learned.recipe]] = learned
             else:
                 opened[learned.recipe] = learned
-        review.renew(seen, known)
+        review.renew(seen, known, self._symbols)
         new = list(opened)
         there = {recipe[:2] for recipe in (*places, *opened) if not recipe.memory}
         new += [
@@ -288,7 +298,7 @@ class CandidateSearch:
         for recipe in sorted(new, key=self._recipes.index)[:room]:
             review.join(recipe, opened.get(recipe), seen)
         if review.candidates and known >= FIRST:
-            review.join_series(self._models, seen)
+            review.join_series(self._models, seen, self._symbols)
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
         return after, left, len(review.candidates) - before
 
@@ -343,12 +353,12 @@ class _Review:
     # the candidates of a family and number of states; and whether only these without online EM
     kinds: dict[tuple[str, int, bool], list[int]] | None = None
 
-    def renew(self, seen: Floats, known: int) -> None:
+    def renew(self, seen: Floats, known: int, symbols: int | None) -> None:
         """Learn models again that are due, or lost."""
         for n, candidate in enumerate(self.candidates):
             if isinstance(candidate, SeriesCandidate):
                 if known >= candidate.due:
-                    self.candidates[n] = learn_series(candidate.recipe, seen)
+                    self.candidates[n] = learn_series(candidate.recipe, seen, symbols)
             elif self.stuck(n):
                 warm = self.best(candidate.recipe, beside=n)
                 if warm is not None:
@@ -368,12 +378,14 @@ class _Review:
         if candidate is not None:
             self._append(candidate, self.kin(recipe))
 
-    def join_series(self, recipes: Iterable[LearningRecipe], seen: Floats) -> None:
+    def join_series(
+        self, recipes: Iterable[LearningRecipe], seen: Floats, symbols: int | None
+    ) -> None:
         """Let models without hidden states join that are not there."""
         there = {candidate.recipe for candidate in self.candidates}
         for recipe in recipes:
             if recipe not in there:
-                self._append(learn_series(recipe, seen), 0.0)
+                self._append(learn_series(recipe, seen, symbols), 0.0)
 
     def _append(self, candidate: AnyCandidate, standing: float) -> None:
         self.candidates.append(candidate)

@@ -33,6 +33,8 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+# the kinds of models, by how the series changes
+KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
@@ -76,6 +78,10 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
+    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
+    # each kind has predicted better than the first one, over all rounds
+    kinds: Floats = np.zeros((0, len(KINDS)))
+    evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
     def init(cls, most: int) -> Self:
@@ -99,15 +105,28 @@ class RegimeLabels(NamedTuple):
     ) -> tuple[Self, Floats, Floats]:
         """Learn the log densities of candidates with these weights and numbers of states.
 
-        Returns the labels, the discounted lead of each candidate over the mixture, and the log
-        densities of the mixture.
+        Returns the labels, the discounted lead of each candidate, and the log densities of the
+        mixture. These are leads over the hidden Markov models together: a number of states that is
+        not tried yet must not have the score of a break.
         """
         ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
+        lead = self.evidence.copy()
         keep = 1.0 - 1.0 / MEMORY
         rounds = _core.remember_logs(
-            logs, weights, states, known, keep, self.rounds, ahead, standing, mixed
+            logs,
+            weights,
+            states,
+            known,
+            keep,
+            self.rounds,
+            ahead,
+            standing,
+            self.kinds,
+            lead,
+            mixed,
         )
-        return self._replace(ahead=ahead, rounds=rounds), standing, mixed
+        labels = self._replace(ahead=ahead, rounds=rounds, evidence=lead)
+        return labels, standing, mixed
 
     def match(
         self, pool: CandidatePool, bank: FilterBank, seen: Floats, worth: float
@@ -150,6 +169,9 @@ class RegimeLabels(NamedTuple):
         labels = self._replace(
             identity=identity,
             groups=np.eye(most + 1)[bank.states],
+            kinds=np.array(
+                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
+            ),
             maps=maps,
             leave=leave,
             alike=alike,
