@@ -71,11 +71,9 @@ void forward(double* table, size_t rounds, size_t states, const double* initial,
 
 // ln P(y) = sum_t ln z_t + the logarithms of the scales of the densities.
 inline double log_likelihood(const double* likelihoods, const double* highest, size_t rounds) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t t = 0; t < rounds; ++t)
-        total += log(likelihoods[t]) + (highest[t] > -1e300 ? highest[t] : 0.0);
-    return total;
+    return sum_of(rounds, [&](size_t t) {
+        return log(likelihoods[t]) + (highest[t] > -1e300 ? highest[t] : 0.0);
+    });
 }
 
 // 1/p, in place; 0 where p is no divisor.

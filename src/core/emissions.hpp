@@ -217,10 +217,7 @@ struct Covariant : ByStatistics {
 // sum_i w_i ln(1 + d_i / nu).
 NORMALHEDGE_VECTORISED inline double weighted_logs(const double* weights, const double* squares,
                                                    size_t n, double inverse) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; ++i) sum += weights[i] * log(1.0 + squares[i] * inverse);
-    return sum;
+    return sum_of(n, [&](size_t i) { return weights[i] * log(1.0 + squares[i] * inverse); });
 }
 
 // Student's t, with d = (y - location) / scale and nu degrees of freedom:

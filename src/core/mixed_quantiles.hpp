@@ -24,15 +24,12 @@ NORMALHEDGE_VECTORISED inline double normal_share_below(const double* shares,
                                                         const double* locations,
                                                         const double* over, size_t n, double x) {
     constexpr double root_half = 0.7071067811865476;
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) {
+    return sum_of(n, [&](size_t i) {
         const double z = within((x - locations[i]) * over[i], -1e3, 1e3);
         const double away = std::fabs(z) * root_half;
         const double tail = 0.5 * exp2(-away * away * log2_e) * erfcx(away);
-        total += shares[i] * (z > 0.0 ? 1.0 - tail : tail);
-    }
-    return total;
+        return shares[i] * (z > 0.0 ? 1.0 - tail : tail);
+    });
 }
 
 // Student's t: 1 - I(n / (n + t^2); n/2, 1/2) / 2, with the incomplete beta function I by its
@@ -71,14 +68,11 @@ NORMALHEDGE_VECTORISED inline double student_share_below(const double* shares,
             value[i] = 1.0 + odd * value[i] / (value[i] + even);
         }
     }
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) {
+    return sum_of(n, [&](size_t i) {
         const double part = exp2(logs[i] * log2_e) / value[i];
         const double tail = 0.5 * (b[i] == 0.5 ? part : 1.0 - part);
-        total += shares[i] * (side[i] > 0.0 ? 1.0 - tail : tail);
-    }
-    return total;
+        return shares[i] * (side[i] > 0.0 ? 1.0 - tail : tail);
+    });
 }
 
 // Shares below this move no digit of a quantile that counts.

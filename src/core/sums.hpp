@@ -10,7 +10,7 @@
 
 namespace normalhedge {
 
-struct Lanes {
+struct SumLanes {
     static constexpr std::size_t count = 8;
 
     double of[count] = {};
@@ -21,13 +21,12 @@ struct Lanes {
 };
 
 // The lanes of each sum are a variable of their own, so that compilers keep them in registers.
-template <class Add, class... SomeLanes>
-[[gnu::always_inline]] inline std::array<double, sizeof...(SomeLanes)> add_in_lanes(std::size_t n, Add add,
-                                                                                   SomeLanes... sums) {
+template <class Add, class... Some>
+[[gnu::always_inline]] inline std::array<double, sizeof...(Some)> add_in_lanes(std::size_t n, Add add, Some... sums) {
     std::size_t first = 0;
-    for (; first + Lanes::count <= n; first += Lanes::count) {
+    for (; first + SumLanes::count <= n; first += SumLanes::count) {
 #pragma omp simd
-        for (std::size_t k = 0; k < Lanes::count; ++k) add(first + k, sums.of[k]...);
+        for (std::size_t k = 0; k < SumLanes::count; ++k) add(first + k, sums.of[k]...);
     }
     for (std::size_t k = 0; first + k < n; ++k) add(first + k, sums.of[k]...);
     return {sums.folded()...};
@@ -35,7 +34,7 @@ template <class Add, class... SomeLanes>
 
 template <class Add, std::size_t... sum>
 [[gnu::always_inline]] inline auto add_up(std::size_t n, Add add, std::index_sequence<sum...>) {
-    return add_in_lanes(n, add, (static_cast<void>(sum), Lanes())...);
+    return add_in_lanes(n, add, (static_cast<void>(sum), SumLanes())...);
 }
 
 // Some sums over i < n: `add(i, a, b, ...)` adds the terms of i to them.
@@ -47,7 +46,7 @@ template <std::size_t count, class Add>
 // The sum of term(i) over i < n.
 template <class Term>
 [[gnu::always_inline]] inline double sum_of(std::size_t n, Term term) {
-    return add_in_lanes(n, [&](std::size_t i, double& sum) { sum += term(i); }, Lanes())[0];
+    return add_in_lanes(n, [&](std::size_t i, double& sum) { sum += term(i); }, SumLanes())[0];
 }
 
 }  // namespace normalhedge
