@@ -224,6 +224,27 @@ def log(x: Floats, result: Floats, /) -> None: ...
 def log1p(x: Floats, result: Floats, /) -> None: ...
 def log_gamma(x: Floats, result: Floats, /) -> None: ...
 def one_less_exp(x: Floats, result: Floats, /) -> None: ...
+def moving_expect(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, smoothed: Floats, /
+) -> float: ...
+def moving_fit(
+    family: str,
+    observations: Floats,
+    length: int,
+    keep: Floats,
+    initial: Floats,
+    transitions: Floats,
+    parameters: Floats,
+    start: Floats | None,
+    guards: Floats,
+    iterations: int,
+    tolerance: float,
+    logs: Floats,
+    /,
+) -> tuple[float, int]: ...
+def moving_path(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, path: np.ndarray, /
+) -> float: ...
 def online_begin(
     shape: np.ndarray, settings: Floats, columns: int, shares: Floats, block: Floats, /
 ) -> None: ...
@@ -260,6 +281,45 @@ def run_with_gaps(
     distributions: Floats,
     /,
 ) -> tuple[int, float]: ...
+def series_ahead(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    numbers: Floats,
+    rounds: int,
+    shares: Floats,
+    rows: Floats,
+    /,
+) -> int: ...
+def series_breaks(
+    family: str, width: int, grid: Floats, numbers: Floats, runs: Floats, /
+) -> int: ...
+def series_learn(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    /,
+) -> None: ...
+def series_run(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    logs: Floats,
+    means: Floats,
+    variances: Floats,
+    /,
+) -> None: ...
+def series_size(kind: str, family: str, width: int, grid: int, /) -> int: ...
 def set_slicing(slice_: int, large: int, cores: int, /) -> None: ...
 def write_loss_table(
     forecasts: Floats,

@@ -39,7 +39,6 @@ class Broadcast:
         self._changed: set[int] = set()
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
-        self._closed = False
         self._tasks: set[asyncio.Future[None]] = set()
 
     @property
@@ -145,13 +144,6 @@ class Broadcast:
         if not queues:
             self.listeners.pop(channel, None)
 
-    def close(self) -> None:
-        """Disconnect all listeners."""
-        self._closed = True
-        for queues in list(self.listeners.values()):
-            for queue in queues:
-                queue.put_nowait(None)
-
     async def events(self, call: Call) -> Stream:
         """Tell the health of mixtures, as it changes."""
         if call.holder.mixtures is not None:
@@ -173,7 +165,7 @@ class Broadcast:
         self.listeners.setdefault(channel, set()).add(queue)
         try:
             yield b"retry: 1000\n\n" + message("hello", {"time": time.time()}, None)
-            while not self._closed:
+            while True:
                 try:
                     async with asyncio.timeout(BEAT):
                         data = await queue.get()

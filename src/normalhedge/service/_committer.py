@@ -5,10 +5,12 @@ on its way at a time; requests that arrive meanwhile wait together for the next 
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from normalhedge.service._latencies import Latencies
 from normalhedge.service._problems import StorageFailure, unavailable
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
@@ -28,6 +30,8 @@ class Committer:
         self.sequence = 0
         self.batches = 0
         self.events = 0
+        self.latencies = Latencies()
+        self.written = 0.0  # when the last batch was on the disk, by the monotonic clock
         self._on_written = on_written
         self._on_failure = on_failure
         self._thread = ThreadPoolExecutor(1, "committer")
@@ -86,6 +90,7 @@ class Committer:
     def _append(self, batch: Batch, futures: "list[asyncio.Future[None]]", epoch: int) -> None:
         """Write a batch, in the thread."""
         failure: StorageFailure | None = None
+        begun = time.perf_counter()
         try:
             if epoch != self.storage.epoch:
                 raise StorageFailure("the database may have had another owner meanwhile", lost=True)
@@ -94,15 +99,22 @@ class Committer:
             failure = error
         except Exception as error:
             failure = StorageFailure(f"{type(error).__name__}: {error}", lost=True)
-        self._loop.call_soon_threadsafe(self._end, batch, futures, failure)
+        seconds = time.perf_counter() - begun
+        self._loop.call_soon_threadsafe(self._end, batch, futures, failure, seconds)
 
     def _end(
-        self, batch: Batch, futures: "list[asyncio.Future[None]]", failure: StorageFailure | None
+        self,
+        batch: Batch,
+        futures: "list[asyncio.Future[None]]",
+        failure: StorageFailure | None,
+        seconds: float,
     ) -> None:
         """Answer the requests of a batch, and begin the next one."""
         self._busy = False
+        self.latencies.add(seconds)
         if failure is None:
             self.batches += 1
+            self.written = time.monotonic()
             self.events += len(batch.events)
             for future in futures:
                 if not future.done():

@@ -16,6 +16,7 @@ from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._memory import Memory
 from normalhedge.service._problems import Problem, no_mixture
 from normalhedge.service._recovery import compressed_state
+from normalhedge.service._senders import described
 from normalhedge.service._storage import Event, MixtureRow, SnapshotRow
 
 _encode = msgspec.json.Encoder().encode
@@ -106,7 +107,7 @@ class Directory:
         answer = _encode({"name": row.name, "created": row.created, "sequence": sequence}).decode()
         event = Event(
             sequence, 0, now, change.kind, change.key, change.digest, _encode(body).decode(),
-            answer, 0, None,
+            answer, 0, None, described(),
         )  # fmt: skip
         snapshot = None
         if state is not None:

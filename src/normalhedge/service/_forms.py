@@ -285,6 +285,7 @@ class ServerState(Struct):
 
     ok: bool
     version: str
+    error: str | UnsetType = UNSET
 
 
 class WaitingRound(Struct):

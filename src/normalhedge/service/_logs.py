@@ -8,9 +8,15 @@ import traceback
 from functools import partial
 from typing import Any
 
+from normalhedge.service._senders import sender
+
 
 def _write(level: str, what: str, **facts: Any) -> None:
-    line = json.dumps({"time": round(time.time(), 3), "level": level, "what": what, **facts})
+    who = sender.get()
+    named = {key: value for key, value in who._asdict().items() if value}
+    line = json.dumps(
+        {"time": round(time.time(), 3), "level": level, "what": what, **facts, **named}
+    )
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

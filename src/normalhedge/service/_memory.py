@@ -36,6 +36,7 @@ class Memory:
         self.by_id: dict[int, LiveMixture] = {}
         self.ready = True
         self.failures = 0
+        self.damaged: set[int] = set()  # the numbers of the mixtures whose log is damaged
         self.next_id = 1
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(THREADS, "worker")
@@ -101,6 +102,15 @@ class Memory:
                     logs.error("load", mixture=live.row.name)
             await asyncio.sleep(0)
 
+    async def try_to_write(self) -> None:
+        """Write nothing of meaning; raise a `StorageFailure` if the database cannot be written."""
+        try:
+            await self.committer.in_turn(self.storage.touch)
+        except StorageFailure as error:
+            if error.lost:
+                self.failed(error, set())
+            raise
+
     async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function in a thread."""
         return await self._loop.run_in_executor(self._pool, call, *arguments)
@@ -123,6 +133,7 @@ class Memory:
             live.row = row
             self.by_id[row.id] = self.names[row.name] = live
         else:
+            self.damaged.discard(row.id)
             live.drop()
 
     async def load(self, live: LiveMixture) -> Mixture:
@@ -140,12 +151,14 @@ class Memory:
                 self.failed(error, set())
                 raise unavailable() from error
             except DamagedLog as error:
+                self.damaged.add(live.row.id)
                 logs.error("damaged", mixture=live.row.name, sentence=str(error))
                 raise Problem(
                     503, "the log of this mixture is damaged; the log of the server says where"
                 ) from error
             if epoch != self.storage.epoch or not self.ready or live.gone:
                 raise unavailable()
+            self.damaged.discard(live.row.id)
             live.take(state)
             self._unload_idle()
         assert live.mixture is not None

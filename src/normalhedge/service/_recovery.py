@@ -111,7 +111,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
         return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, zlib.error) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
 

@@ -16,6 +16,7 @@ from normalhedge.service._limits import check_correction, check_forecasts, check
 from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service._problems import Kind, Problem, unavailable
 from normalhedge.service._recovery import is_repeatable
+from normalhedge.service._senders import described
 from normalhedge.service._storage import Event
 
 LONG = 0.004
@@ -150,7 +151,7 @@ class Registry(memory.Memory):
             sequence = committer.next_sequence()
             event = Event(
                 sequence, live.row.id, now, change.kind, change.key, change.digest, body, text,
-                len(done), live.note(done, now),
+                len(done), live.note(done, now), described(),
             )  # fmt: skip
             live.sequence = sequence
             live.since += len(done)

@@ -40,7 +40,15 @@ ALARMS = Parameter(
 )  # fmt: skip
 
 
-def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
+def health_routes(health: Any) -> list[Route]:
+    """Return the routes of health: they need no token, and no rate holds for them."""
+    return [
+        Route("GET", path, "", handler, answer=forms.ServerState, counted=False)
+        for path, handler in (("/healthz", health.healthz), ("/readyz", health.readyz))
+    ]
+
+
+def routes(changes: Any, views: Any, broadcast: Any, health: Any) -> list[Route]:
     """Return all routes; the ones that are asked for most come first, as they are tried in turn."""
     c, v, b = changes, views, broadcast
     return [
@@ -48,8 +56,7 @@ def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
               forms.RoundForecasts, forms.PredictionAnswer, keyed=True),
         Route("POST", f"{ONE}/outcome", "write", c.outcome,
               forms.Settlement, forms.SettledAnswer, keyed=True),
-        Route("GET", "/healthz", "", v.healthz, answer=forms.ServerState),
-        Route("GET", "/readyz", "", v.readyz, answer=forms.ServerState),
+        *health_routes(health),
         Route("POST", f"{ONE}/outcomes", "write", c.outcomes,
               forms.Settlements, forms.Answers, keyed=True),
         Route("POST", f"{ONE}/rounds", "write", c.rounds, forms.Rounds, forms.Answers, keyed=True),
@@ -77,6 +84,7 @@ def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
         Route("PUT", f"{ONE}/state", "admin", c.import_state,
               dict[str, Any], forms.MixtureAnswer, status=201, keyed=True),
         Route("GET", f"{ONE}/log", "read", v.log, media=LINES, query=(AFTER, WHOLE)),
+        Route("GET", "/v1/log", "admin", v.changes, media=LINES, query=(AFTER,)),
         Route("POST", f"{ONE}/compact", "admin", c.compact, forms.Age, forms.CompactedAnswer),
         Route("GET", f"{ONE}/events", "read", b.mixture_events, media=EVENTS),
         Route("GET", "/v1/events", "read", b.events, media=EVENTS),

@@ -11,6 +11,7 @@ from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
     ALARMS,
     COLUMNS,
+    SENDER,
     TABLES,
     VERSION,
     Batch,
@@ -70,6 +71,9 @@ class SQLite(Storage):
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables:
             check_header(connection, self.path)
+            columns = connection.execute("PRAGMA table_info(events)").fetchall()
+            if all(column[1] != "sender" for column in columns):
+                connection.execute(SENDER.format(**NAMES))
         connection.execute("PRAGMA journal_mode=WAL")
         # A write, so that a file that cannot be written is refused at once.
         connection.executescript(
@@ -118,6 +122,17 @@ class SQLite(Storage):
                 for statement, values in further:
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
+
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        connection = self._connection()
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
         except sqlite3.Error as error:
             if connection.in_transaction:
                 with suppress(sqlite3.Error):

@@ -23,7 +23,7 @@ CREATE UNIQUE INDEX mixtures_by_name ON {schema}mixtures (name) WHERE deleted IS
 CREATE TABLE {schema}events (
     sequence {integer} PRIMARY KEY, mixture {integer} NOT NULL, time {real} NOT NULL,
     kind text NOT NULL, key text, digest {bytes}, body text NOT NULL, answer text NOT NULL,
-    operations integer NOT NULL, ticket {integer}
+    operations integer NOT NULL, ticket {integer}, sender text
 );
 CREATE INDEX events_by_mixture ON {schema}events (mixture, sequence);
 CREATE UNIQUE INDEX events_by_key ON {schema}events (mixture, key) WHERE key IS NOT NULL;
@@ -44,6 +44,10 @@ CREATE TABLE IF NOT EXISTS {schema}alarms (
 );
 """
 """The table of alarms, which a database of an earlier release gets when it is opened."""
+
+
+SENDER = "ALTER TABLE {schema}events ADD COLUMN sender text"
+"""What gives the log of an earlier release the column that it lacks."""
 
 
 class MixtureRow(NamedTuple):
@@ -77,6 +81,9 @@ class Event(NamedTuple):
     operations: int  # the number of operations
     # The first ticket that was given out; None if none was. A batch has consecutive ones.
     ticket: int | None
+    # The token, the address and the id of the request, as JSON; None in the logs of earlier
+    # releases, which have no such column until they are opened.
+    sender: str | None = None
 
 
 class SnapshotRow(NamedTuple):
@@ -172,6 +179,10 @@ class Storage(ABC):
     @abstractmethod
     def append(self, batch: Batch) -> None:
         """Write a batch; when this returns, it survives a power cut."""
+
+    @abstractmethod
+    def touch(self) -> None:
+        """Write to the disk what is there already, to see that this is possible."""
 
     @abstractmethod
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from starlette.datastructures import QueryParams
 
-import normalhedge
 from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation
@@ -24,6 +23,7 @@ from normalhedge.service._metrics import Metrics
 from normalhedge.service._past import past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
+from normalhedge.service.access import Holder
 
 LOG_AT_ONCE = 500  # the number of events of the log that are read at once
 
@@ -35,7 +35,6 @@ class Views:
         self.registry = registry
         self.numbers = metrics
         self.document = b"{}"  # the OpenAPI document
-        self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
         """List the mixtures with their health."""
@@ -169,10 +168,10 @@ class Views:
         live = self.registry.find(call.name)
         after = int(_number(call.query_params, "after", 0) or 0)
         whole = call.query_params.get("events") == "true"
-        return Stream(self._exported(live, after, whole=whole), media_type=LINES)
+        return Stream(self._exported(live, after, call.holder, whole=whole), media_type=LINES)
 
     async def _exported(
-        self, live: LiveMixture, after: int, *, whole: bool
+        self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
             events = await self._from_log(
@@ -187,6 +186,7 @@ class Views:
                     plain = event._asdict()
                     plain["digest"] = None if event.digest is None else event.digest.hex()
                     plain |= {name: json.loads(plain[name]) for name in ("body", "answer")}
+                    plain |= _sender(plain.pop("sender"), holder)
                     parts.append(as_json(plain) + b"\n")
                 else:
                     parts += [
@@ -194,6 +194,20 @@ class Views:
                         for operation in recovery.operations_of(event)
                     ]
             yield b"".join(parts)
+
+    async def changes(self, call: Call) -> Stream:
+        """Export the changes of the list of mixtures: who created, renamed or deleted one."""
+        after = int(_number(call.query_params, "after", 0) or 0)
+        return Stream(self._changes(after, call.holder), media_type=LINES)
+
+    async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
+        storage = self.registry.storage
+        while events := await self._from_log(storage.events, 0, after, LOG_AT_ONCE):
+            after = events[-1].sequence
+            for event in events:
+                body = json.loads(event.body)
+                told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
+                yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
 
     async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
@@ -203,21 +217,9 @@ class Views:
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error
 
-    async def healthz(self, call: Call) -> Reply:
-        """Tell that the process answers."""
-        del call
-        return Reply(as_json({"ok": True, "version": normalhedge.__version__}))
-
-    async def readyz(self, call: Call) -> Reply:
-        """Tell whether the database can be used."""
-        del call
-        ready = self.registry.ready and not self.stopping
-        answer = as_json({"ok": ready, "version": normalhedge.__version__})
-        return Reply(answer, 200 if ready else 503)
-
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        text = self.numbers.text(call.holder.sees)
+        text = await self.numbers.text(call.holder.sees)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
@@ -238,6 +240,11 @@ def line_of(operation: Operation) -> dict[str, Any]:
     if "correct" in operation:
         return {"ticket": operation["correct"], "correct": operation["outcome"]}
     return operation
+
+
+def _sender(text: str | None, holder: Holder) -> dict[str, Any]:
+    """Return the sender of an event, for administrators only: it has the addresses of others."""
+    return {"sender": json.loads(text)} if text and holder.scope == "admin" else {}
 
 
 def _weights(mixture: Mixture) -> dict[str, float | None]:

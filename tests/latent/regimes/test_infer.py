@@ -51,7 +51,7 @@ def test_regimes_of_numbers(returns: tuple[np.ndarray, list[Any], Inferred]) -> 
     assert found.probabilities.shape == (900, max(found.parameters) + 1)
     np.testing.assert_allclose(found.probabilities[10:].sum(axis=1), 1.0, atol=1e-9)
     assert found.certainty[300:].mean() > 0.9
-    assert sum(found.support.values()) == pytest.approx(1.0)
+    assert 0.9 < sum(found.support.values()) < 1.0  # breaks and levels have the rest
     assert found.history[-1][0] > 840  # reviews are counted in observations
     assert found.coverage(0.9) == pytest.approx(0.9, abs=0.05)
     assert found.pit_histogram().sum() == pytest.approx(1.0)

@@ -7,6 +7,7 @@ from normalhedge.latent.models._fitted import (
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series
+from normalhedge.latent.models._moving import Moving as Moving, fit_moving as fit_moving
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,

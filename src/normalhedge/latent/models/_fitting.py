@@ -139,7 +139,7 @@ def fit_series(
 ) -> Fitted:
     """Fit a model as `fit` does, to observations and with settings that are already checked."""
     guards = np.array([floor, pseudo_count, degrees])
-    task = _task(FAMILIES[emission], seen, guards, symbols)
+    task = make_task(FAMILIES[emission], seen, guards, symbols)
     begun = _models(task, states, starts, warm, rng)
     models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
     models.sort(key=lambda model: -model.log_likelihood)
@@ -150,7 +150,7 @@ def fit_series(
     return _restore(task, best)
 
 
-def _task(family: type[Emission], seen: Floats, guards: Floats, symbols: int | None) -> _Task:
+def make_task(family: type[Emission], seen: Floats, guards: Floats, symbols: int | None) -> _Task:
     """Return the series standardised, where it has a scale."""
     known = seen[~np.isnan(seen[:, 0])]
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
@@ -195,7 +195,7 @@ def _models(
 ) -> Iterator[_Model]:
     """Yield the starting points."""
     if warm is not None:
-        yield _warm(task, warm, k)
+        yield standardise(task, warm, k)
     for labels in _starts.divisions(task.observations, k, starts, rng):
         moves = _starts.transition(labels, k)
         shares = _starts.shares(labels, k)
@@ -203,7 +203,8 @@ def _models(
         yield _Model(np.full(k, 1.0 / k), moves, rows, shares, -math.inf, np.empty(0))
 
 
-def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
+def standardise(task: _Task, warm: Fitted, k: int) -> _Model:
+    """Return a model of the series in the units of the task."""
     emission = warm.emission
     if type(emission) is not task.family or warm.states != k:
         raise ValueError(
@@ -243,16 +244,21 @@ def _run(task: _Task, model: _Model, more: int, most: int, tolerance: float) -> 
     return _Model(initial, moves, rows, None, total, trace)
 
 
+def log_units(task: _Task) -> float:
+    """Return how much larger log densities are in the units of the task."""
+    known = ~np.isnan(task.observations[:, 0])
+    if task.family.family == "autoregressive":
+        known = known[1:] & known[:-1]
+    return float(known.sum() * np.log(task.width).sum())
+
+
 def _restore(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_core(model.rows)
     total = model.log_likelihood
     if isinstance(emission, RealEmission):
         emission = emission._rescaled(task.centre, task.width)
-        known = ~np.isnan(task.observations[:, 0])
-        if task.family.family == "autoregressive":
-            known = known[1:] & known[:-1]
-        total -= float(known.sum() * np.log(task.width).sum())
+        total -= log_units(task)
     fitted = Fitted(
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )

@@ -53,6 +53,14 @@ class LearningRecipe(NamedTuple):
             source = f"the last {self.window} rounds"
         return f"{self.family}, {self.states} {plural}, {source}"
 
+    def kind(self) -> str:
+        """Return how the series changes, by this model: one of `KINDS` of the labels."""
+        if not self.states:
+            return _series_models.MODELS[self.family].kind
+        if self.states > 1:
+            return "regimes"
+        return "wandering" if self.window or self.memory else "nothing"
+
     def opens(self) -> int:
         """Return the number of observations needed before the model is learned."""
         if not self.states:
@@ -107,10 +115,12 @@ def hidden_only(candidates: Iterable[AnyCandidate]) -> list[Candidate]:
     return [candidate for candidate in candidates if isinstance(candidate, Candidate)]
 
 
-def learn_series(recipe: LearningRecipe, seen: Floats) -> SeriesCandidate:
+def learn_series(
+    recipe: LearningRecipe, seen: Floats, symbols: int | None = None
+) -> SeriesCandidate:
     """Return a model without hidden states after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    numbers = _series_models.MODELS[recipe.family].learn(seen)
+    numbers = _series_models.MODELS[recipe.family].learn(seen, symbols)
     return SeriesCandidate(recipe, numbers, known, 2 * known)
 
 
@@ -193,7 +203,7 @@ class CandidateSearch:
         for n, candidate in enumerate(review.candidates):
             if isinstance(candidate, SeriesCandidate):
                 if known >= candidate.due:
-                    review.candidates[n] = learn_series(candidate.recipe, seen)
+                    review.candidates[n] = learn_series(candidate.recipe, seen, self._symbols)
             elif known >= review.due(n) or review.stuck(n):
                 warm = review.best(candidate.recipe, beside=n if candidate.online else None)
                 review.candidates[n] = relearn(candidate.recipe, warm=warm, last=candidate)
@@ -214,7 +224,7 @@ class CandidateSearch:
         there = {candidate.recipe for candidate in review.candidates}
         for recipe in self._models:
             if recipe not in there and review.candidates and known >= recipe.opens():
-                review.candidates.append(learn_series(recipe, seen))
+                review.candidates.append(learn_series(recipe, seen, self._symbols))
                 review.standing = np.append(review.standing, 0.0)
                 joined += 1
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)

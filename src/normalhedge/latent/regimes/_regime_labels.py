@@ -18,6 +18,8 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+# the kinds of models, by how the series changes
+KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
@@ -61,6 +63,10 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
+    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
+    # each kind has predicted better than the first one, over all rounds
+    kinds: Floats = np.zeros((0, len(KINDS)))
+    evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
     def init(cls, most: int) -> Self:
@@ -75,17 +81,27 @@ class RegimeLabels(NamedTuple):
         return len(self.ahead) - 1
 
     def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture."""
+        """Learn how far the candidates were ahead of the mixture.
+
+        Returns the labels, and by which factor the leads of the candidates fade, and how much they
+        gain. These are leads over the hidden Markov models together: a number of states that is not
+        tried yet must not have the score of a break.
+        """
         fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
         left = (1.0 - 1.0 / MEMORY) ** len(ahead)
         weights = weights + 1e-9
-        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
-        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
+        densities = weights * np.exp(np.clip(ahead, -600.0, 600.0))
+        mixed, shares = densities @ self.groups, weights @ self.groups
+        hidden = np.log(mixed[:, 1:].sum(axis=1)) - np.log(shares[:, 1:].sum(axis=1))
+        gained = np.log(mixed + 1e-290) - np.log(shares + 1e-290)
+        gained[shares > 0.0] -= np.broadcast_to(hidden[:, np.newaxis], shares.shape)[shares > 0.0]
         labels = self._replace(
             ahead=left * self.ahead + fading @ gained,
             rounds=left * self.rounds + float(fading.sum()),
+            evidence=self.evidence + lead_of_kinds(densities, weights, self.kinds),
         )
-        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        lead = np.clip(ahead - hidden[:, np.newaxis], -20.0, 20.0)
+        return labels, left, np.asarray(fading @ lead)
 
     def match(
         self, candidates: Sequence[AnyCandidate], standing: Floats, seen: Floats, worth: float
@@ -118,6 +134,9 @@ class RegimeLabels(NamedTuple):
         return self._replace(
             identity=identity,
             groups=np.eye(most + 1)[states],
+            kinds=np.array(
+                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
+            ),
             maps=maps,
             leave=leave,
             alike=alike,
@@ -199,6 +218,19 @@ class RegimeLabels(NamedTuple):
             )
             for number, s in sorted(states.items())
         }
+
+
+def lead_of_kinds(densities: Floats, weights: Floats, kinds: Floats) -> Floats:
+    """Return by how many nats each kind of models was ahead of the first kind, in all rounds.
+
+    A kind without models counts as the first one.
+    """
+    if not len(kinds):
+        return np.zeros(kinds.shape[1])
+    mixed, shares = densities @ kinds, weights @ kinds
+    there = shares > 0.0
+    logs = np.log(np.where(there, mixed, 1.0) + 1e-290) - np.log(np.where(there, shares, 1.0))
+    return np.asarray(np.where(there, logs - logs[:, :1], 0.0).sum(axis=0))
 
 
 def _plain(value: Any) -> Any:
