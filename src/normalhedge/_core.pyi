@@ -43,6 +43,7 @@ STEADY_CORRECTION: int
 STEADY_EQUATIONS: int
 MOST_STACKED: int
 STEADY_RIDGE: int
+TRUST_IN_BASE: float
 
 class Live:
     weights: Floats
@@ -80,13 +81,14 @@ class Live:
     checkpoints: list[tuple[Live, int]]
     version: int
     waiting: int
+    bytes_of_rounds: int
     attached: Any
     turn: Turn
     value_count: int
     parts: dict[str, tuple[str, int, int]]
 
     def __init__(self, settings: tuple[Any, ...], /) -> None: ...
-    def predict(self, forecasts: object, /) -> Any: ...
+    def predict(self, forecasts: object, context: object, /) -> Any: ...
     def update(self, ticket: object, outcome: object, /) -> bool: ...
     def predict_rows(
         self, round_: tuple[Any, ...], /
@@ -124,6 +126,7 @@ class Live:
         expired: int,
         /,
     ) -> None: ...
+    def bytes_with(self, experts: int, items: int, cells: int, classes: int, /) -> float: ...
     def find_id(self, text: str, /) -> int: ...
     def find(self, name: object, /) -> int: ...
     def find_item(self, name: str, /) -> int: ...

@@ -34,11 +34,16 @@ class Connection(HttpToolsProtocol):
         super().connection_made(transport)
         self._wait()
 
+    def data_received(self, data: bytes) -> None:
+        """Take what arrived; wait for the rest of a head that is not there yet."""
+        super().data_received(data)
+        if self._begun:
+            self._wait()
+
     def on_message_begin(self) -> None:
-        """Begin to wait, unless it waits already."""
+        """Note that a request begins."""
         super().on_message_begin()
         self._begun = True
-        self._wait()
 
     def on_url(self, url: bytes) -> None:
         """Take a part of the address."""
@@ -53,9 +58,9 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Do not wait any more; the limit of connections does not hold for routes of health."""
         self._arrived()
-        taken = max(len(self.connections), len(self.tasks)) >= self.most
-        healthy = self.url.partition(b"?")[0] in HEALTH
-        self.app = _crowded if taken and not healthy else self.config.loaded_app
+        taken = len(self.connections) >= self.most or len(self.tasks) >= self.most
+        refused = taken and self.url.partition(b"?")[0] not in HEALTH
+        self.app = _crowded if refused else self.config.loaded_app
         self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
         super().on_headers_complete()
 

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._flight import Flight
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
 from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
@@ -29,9 +30,10 @@ JSON = "application/json"
 LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
 
+HEAD = "normalhedge.head"  # the key of a scope for its headers by name
+
 SAFE = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Headers of every answer."""
@@ -46,6 +48,7 @@ CLOSED = (
 PAGE = (
     *SAFE,
     (b"cache-control", b"no-cache"),
+    (b"referrer-policy", b"no-referrer"),
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -188,8 +191,12 @@ class Route(NamedTuple):
 class Endpoint:
     """The handler of a route behind its checks, as an application of ASGI."""
 
-    def __init__(self, route: Route, access: Access, limits: Limits, answers: OpenAnswers) -> None:
+    def __init__(
+        self, route: Route, access: Access, limits: Limits, answers: OpenAnswers, flight: Flight
+    ) -> None:
         self.handler = route.handler
+        self.flight = flight
+        self.reads = route.method == "GET" and bool(route.scope)
         self.scope = route.scope
         self.label = route.label
         self.counted = route.counted
@@ -200,26 +207,26 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        head = dict(scope["headers"])
+        head = scope[HEAD]
         self.access.check_source(head, scope["method"])
         holder = NOBODY
         if self.counted:
             holder = self.access.holder(head, scope.get("client"))
-        if holder.digest:
-            sender.set(sender.get()._replace(token=holder.name))
+            if holder.digest:
+                sender.get().token = holder.name
         name = scope["path_params"].get("name", "")
         if self.scope:
             self.access.check(holder, self.scope, name)
         if not self.streams:
-            await self._answer(scope, receive, send, head, holder)
+            await self._answer_whole(scope, receive, send, head, holder)
             return
         with self.answers.opened(holder, self.scope, name) as opened:
             abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
-            ways = opened.receiving(receive), opened.sending(send, abort)
-            await self._answer(scope, *ways, head, holder)
+            receive, send = opened.receiving(receive), opened.sending(send, abort)
+            await self._answer(scope, receive, send, head, holder)
             two_ways = scope["method"] == "POST"
             with suppress(SlowReaderError):
-                await opened.finish(ways[1], _last_line if two_ways else lambda _: b"")
+                await opened.finish(send, _last_line if two_ways else lambda _: b"")
 
     async def _answer(
         self,
@@ -232,7 +239,45 @@ class Endpoint:
         call = Call(scope, receive, send)
         call.head, call.holder, call.limits = head, holder, self.limits
         response = await self.handler(call)
-        await response(scope, receive, send)
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
+
+    async def _answer_whole(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        """Answer when there is room for the body of the request."""
+        if self.reads:
+            self.flight.check()
+        length = head.get(b"content-length", b"0")
+        size = int(length) if length.isdigit() else 0
+        if b"transfer-encoding" in head:
+            size = self.limits.body
+        async with self.flight.request(size):
+            await self._answer(scope, receive, send, head, holder)
+
+    async def _send(self, response: Response, send: Send) -> None:
+        """Send a long answer in parts, as fast as it is read; give a slow reader up."""
+        body = bytes(response.body)
+        start = {"status": response.status_code, "headers": response.raw_headers}
+        seconds = self.limits.body_seconds + len(body) / SLOWEST
+        with self.flight.answer(len(body)):
+            async with asyncio.timeout(seconds):
+                await send({"type": "http.response.start", **start})
+                for k in range(0, len(body), PART):
+                    more = k + PART < len(body)
+                    part = {"body": body[k : k + PART], "more_body": more}
+                    await send({"type": "http.response.body", **part})
+
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
 
 
 def _last_line(reason: str) -> bytes:
@@ -273,9 +318,12 @@ class Application:
     ) -> None:
         """Answer at these addresses; an application of ASGI may answer at all others."""
         access, limits, answers = self.answers.access, self.limits, self.answers
+        flight = Flight(limits.flight, limits.sending, limits.body_seconds)
         places: list[BaseRoute] = [
             StarletteRoute(
-                route.path, Endpoint(route, access, limits, answers), methods=[route.method]
+                route.path,
+                Endpoint(route, access, limits, answers, flight),
+                methods=[route.method],
             )
             for route in routes
         ]
@@ -289,15 +337,16 @@ class Application:
             return
         begun = time.perf_counter()
         client = scope.get("client")
-        named = arrived(dict(scope["headers"]), client[0] if client else "")
+        scope[HEAD] = head = dict(scope["headers"])
+        named = arrived(head, client[0] if client else "")
         status = 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                further = PAGE if _label(scope) == FILE else CLOSED
-                message["headers"] = [*message["headers"], *named, *further]
+                closed = isinstance(scope.get("endpoint"), Endpoint | None)
+                message["headers"] = [*message["headers"], *named, *(CLOSED if closed else PAGE)]
             await send(message)
 
         scope["app"] = self  # so that the router raises what is refused

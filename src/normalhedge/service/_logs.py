@@ -8,12 +8,11 @@ import traceback
 from functools import partial
 from typing import Any
 
-from normalhedge.service._senders import sender
+from normalhedge.service._senders import described
 
 
 def _write(level: str, what: str, **facts: Any) -> None:
-    who = sender.get()
-    named = {key: value for key, value in who._asdict().items() if value}
+    named = json.loads(described())
     line = json.dumps(
         {"time": round(time.time(), 3), "level": level, "what": what, **facts, **named}
     )

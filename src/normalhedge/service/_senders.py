@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Mapping
 from contextvars import ContextVar
 from itertools import count
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 _own, _numbers = secrets.token_hex(6), count(1)
 
 
-class Sender(NamedTuple):
+class Sender(msgspec.Struct, omit_defaults=True):
     """The sender of a request."""
 
     token: str = ""  # the name of its token; empty without one
@@ -27,31 +26,35 @@ class Sender(NamedTuple):
     trace: str = ""  # the id of the trace of which the request is a part; empty without one
 
 
-sender: ContextVar[Sender] = ContextVar("sender", default=Sender())  # noqa: B039 -- a tuple
+sender: ContextVar[Sender] = ContextVar("sender", default=Sender())  # noqa: B039 -- for no request
 
 
-def arrived(headers: Mapping[bytes, bytes], address: str) -> tuple[tuple[bytes, bytes], ...]:
+def arrived(headers: Mapping[bytes, bytes], address: str) -> list[tuple[bytes, bytes]]:
     """Note who sends the request that this task answers; return the headers that name it.
 
     An id or a trace that is not well formed is left out: no request fails because of its label.
     """
-    parent = headers.get(b"traceparent", b"")
-    trace = TRACE.fullmatch(parent) if len(parent) <= 200 else None
-    if trace is not None and (not trace[1].strip(b"0") or not trace[2].strip(b"0")):
-        trace = None
-    found = "" if trace is None else trace[1].decode()
-    given = headers.get(b"x-request-id", b"")
-    if TAKEN.fullmatch(given) is not None:
-        request = given
+    given, parent = headers.get(b"x-request-id"), headers.get(b"traceparent")
+    trace = "" if parent is None else _trace(parent)
+    if given is not None and TAKEN.fullmatch(given) is not None:
+        request = given.decode()
     else:
-        request = (found or f"{_own}-{next(_numbers)}").encode()
-    sender.set(Sender("", address, request.decode(), found))
-    named = ((b"x-request-id", request),)
-    return named if trace is None else (*named, (b"traceparent", parent))
+        request = trace or f"{_own}-{next(_numbers)}"
+    sender.set(Sender("", address, request, trace))
+    named = [(b"x-request-id", request.encode())]
+    if trace and parent is not None:
+        named.append((b"traceparent", parent))
+    return named
+
+
+def _trace(parent: bytes) -> str:
+    """Return the id of a trace; empty if the header is not well formed."""
+    found = TRACE.fullmatch(parent) if len(parent) <= 200 else None
+    if found is None or not found[1].strip(b"0") or not found[2].strip(b"0"):
+        return ""
+    return found[1].decode()
 
 
 def described() -> str:
     """Return the sender of the request that this task answers, as JSON."""
-    return _encode(
-        {name: value for name, value in sender.get()._asdict().items() if value}
-    ).decode()
+    return _encode(sender.get()).decode()

@@ -135,6 +135,7 @@ class Access:
         self.path = path
         self.hosts = hosts
         self._buckets: dict[tuple[bool, str], tuple[float, float]] = {}
+        self._fine: set[bytes] = set()  # names of the server that were found to be allowed
         self._tokens: dict[str, Token] = {}
         self._content = ""
         self._trouble = ""
@@ -150,14 +151,16 @@ class Access:
         A browser says where a request comes from (``Sec-Fetch-Site``) over HTTPS and on this
         machine; elsewhere its ``Origin`` must be the host that was asked.
         """
-        host = headers.get(b"host", b"").decode("latin-1").lower()
-        if self.hosts is not None and _without_port(host) not in self.hosts:
-            raise Problem(403, "this server does not answer to that name: see --allow-host")
+        host, origin = headers.get(b"host", b""), headers.get(b"origin")
+        if self.hosts is not None and host not in self._fine:
+            if _without_port(host.decode("latin-1").lower()) not in self.hosts:
+                raise Problem(403, "this server does not answer to that name: see --allow-host")
+            if len(self._fine) < 100:  # a name with each port
+                self._fine.add(host)
         site = headers.get(b"sec-fetch-site")
-        origin = headers.get(b"origin")
         if site == b"same-origin" or (site is None and origin is None):
             return
-        other = origin is not None and origin.decode("latin-1").lower().partition("://")[2] != host
+        other = origin is not None and origin.lower().partition(b"://")[2] != host.lower()
         crossing = site in {b"cross-site", b"same-site"} and method not in {"GET", "HEAD"}
         if other or crossing:
             raise Problem(403, "requests of pages of other sites are not answered")

@@ -6,7 +6,12 @@ from normalhedge.latent.models._fitted import (
     filter_together as filter_together,
     stationary as stationary,
 )
-from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series
+from normalhedge.latent.models._fitting import (
+    FLOOR as FLOOR,
+    fit as fit,
+    fit_series as fit_series,
+    scale as scale,
+)
 from normalhedge.latent.models._moving import Moving as Moving, fit_moving as fit_moving
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,

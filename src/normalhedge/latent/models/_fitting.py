@@ -17,7 +17,10 @@ from normalhedge.latent.models.emissions import (
     Categorical,
     Emission,
     RealEmission,
+    Regression,
     check_observations,
+    join_given,
+    residuals,
 )
 
 # the smallest variance in a state, as a share of the variance of all observations; for counts, the
@@ -68,6 +71,7 @@ def fit(
     symbols: int | None = None,
     pseudo_count: float = PSEUDO_COUNT,
     floor: float = FLOOR,
+    given: npt.ArrayLike | None = None,
 ) -> Fitted:
     """Fit a hidden Markov model by expectation and maximisation.
 
@@ -84,6 +88,11 @@ def fit(
     size. With fewer distinct values than states, some states are equal. A state without
     observations keeps its parameters.
 
+    With ``given``, covariates of each observation, T or T x p, there is a regression within each
+    state (`Regression`): y = intercept_s + slopes_s x + deviation_s e. A covariate that does not
+    vary within a state has the slope 0 there. A round in which something is missing teaches
+    nothing of the state.
+
     References
     ----------
     Baum, Petrie, Soules and Weiss (1970); for Student's t, Peel and McLachlan (2000).
@@ -95,13 +104,31 @@ def fit(
     >>> fitted = fit(np.concatenate([low, high]), 2, rng=rng)
     >>> fitted.emission.means.round(1), fitted.emission.deviations.round(1)
     (array([0. , 4.8]), array([1. , 2.1]))
+
+    A slope that changes its sign:
+
+    >>> x = rng.normal(size=400)
+    >>> y = np.where(np.arange(400) < 200, 2.0, -1.0) * x + 0.5 * rng.normal(size=400)
+    >>> fitted = fit(y, 2, rng=rng, given=x)
+    >>> sorted(fitted.emission.slopes[:, 0].round(1).tolist())
+    [-1.0, 2.0]
+    >>> fitted.smoothed(y, given=x)[0].argmax(axis=1)[[100, 300]].tolist() in ([0, 1], [1, 0])
+    True
     """
     if emission not in FAMILIES:
         raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
+    family: type[Emission] = FAMILIES[emission]
     columns = None if emission in {"diagonal", "full"} else 1
-    seen = check_observations(FAMILIES[emission], observations, columns)
+    if given is not None:
+        if emission != "gaussian":
+            raise ValueError(f"given is for emission='gaussian', got emission={emission!r}")
+        family, columns, observations = Regression, None, join_given(observations, given)
+    seen = check_observations(family, observations, columns)
     if np.isnan(seen[:, 0]).all():
-        raise ValueError("observations must hold at least one value that is not missing")
+        raise ValueError(
+            "observations must hold at least one value that is not missing"
+            + ("" if given is None else ", with all its covariates")
+        )
     if degrees is not None and emission != "student":
         raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
     if symbols is not None and emission != "categorical":
@@ -109,7 +136,7 @@ def fit(
     return fit_series(
         seen,
         inputs.count("states", states),
-        emission,
+        emission if given is None else Regression.family,
         rng=rng,
         starts=0 if warm is not None and starts == 0 else inputs.count("starts", starts),
         iterations=inputs.count("iterations", iterations),
@@ -139,7 +166,8 @@ def fit_series(
 ) -> Fitted:
     """Fit a model as `fit` does, to observations and with settings that are already checked."""
     guards = np.array([floor, pseudo_count, degrees])
-    task = make_task(FAMILIES[emission], seen, guards, symbols)
+    family = Regression if emission == Regression.family else FAMILIES[emission]
+    task = make_task(family, seen, guards, symbols)
     begun = _models(task, states, starts, warm, rng)
     models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
     models.sort(key=lambda model: -model.log_likelihood)
@@ -196,7 +224,8 @@ def _models(
     """Yield the starting points."""
     if warm is not None:
         yield standardise(task, warm, k)
-    for labels in _starts.divisions(task.observations, k, starts, rng):
+    points = residuals(task.observations) if task.family is Regression else task.observations
+    for labels in _starts.divisions(points, k, starts, rng):
         moves = _starts.transition(labels, k)
         shares = _starts.shares(labels, k)
         rows = np.repeat(task.rows, k, axis=1)
@@ -249,17 +278,18 @@ def log_units(task: _Task) -> float:
     known = ~np.isnan(task.observations[:, 0])
     if task.family.family == "autoregressive":
         known = known[1:] & known[:-1]
-    return float(known.sum() * np.log(task.width).sum())
+    width = task.width[:1] if task.family is Regression else task.width
+    return float(known.sum() * np.log(width).sum())
 
 
 def _restore(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_core(model.rows)
-    total = model.log_likelihood
+    order, total = emission.order(), model.log_likelihood
     if isinstance(emission, RealEmission):
         emission = emission._rescaled(task.centre, task.width)
         total -= log_units(task)
     fitted = Fitted(
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )
-    return fitted.permuted(emission.order())
+    return fitted.permuted(order)
