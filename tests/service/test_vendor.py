@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from normalhedge import service
+from tests.service.examples import talk
+from tests.service.running import Asked
 
 VENDOR = Path(service.__file__).parent / "vendor"
 PACKAGES: list[dict[str, Any]] = json.loads((VENDOR / "versions.json").read_text())
@@ -17,6 +19,14 @@ PACKAGES: list[dict[str, Any]] = json.loads((VENDOR / "versions.json").read_text
 def test_every_folder_is_listed() -> None:
     folders = {path.name for path in VENDOR.iterdir() if path.is_dir()}
     assert folders == {package["folder"] for package in PACKAGES}
+
+
+@pytest.mark.parametrize(
+    "path", ["../_http.py", "%2e%2e/_http.py", "uplot/../../_http.py", "uplot"]
+)
+def test_only_the_files_of_the_folder_are_served(client: Asked, path: str) -> None:
+    request = f"GET /vendor/{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+    assert talk(client, request.encode()).startswith(b"HTTP/1.1 404")
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package["folder"])

@@ -153,11 +153,16 @@ class Alarms:
 
     async def look(self) -> None:
         """Look at all mixtures, and write which alarms begin and end."""
-        for live in list(self.registry.by_id.values()):
+        by_id = self.registry.by_id
+        self._looked = {number: look for number, look in self._looked.items() if number in by_id}
+        for live in list(by_id.values()):
             await self._look_at(live)
-        now, by_id = time.time(), self.registry.by_id
         async with self._writing:
-            facts = {number: _facts(live, now) for number, live in by_id.items()}
+            now, facts = time.time(), {}
+            for number, live in list(self.registry.by_id.items()):
+                facts[number] = _facts(live, now)
+                if len(facts) % 20 == 0:
+                    await asyncio.sleep(0)  # others are answered meanwhile
             over = [self.rows[k] for key, k in self.open.items() if _is_over(key, facts)]
             rows = [row._replace(ended=now) for row in over]
             for of_kinds in facts.values():

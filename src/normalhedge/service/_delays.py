@@ -110,10 +110,11 @@ class Delays:
             return Overdue(0)
         count, since, first = 0, math.inf, -1
         for ticket, time in self.made.items():
-            if time < now - usual:
-                count += 1
-                if time < since:
-                    since, first = time, ticket
+            if time >= now - usual:  # the later ones were predicted later
+                break
+            count += 1
+            if time < since:
+                since, first = time, ticket
         return Overdue(count, since, first, usual) if count else Overdue(0, usual=usual)
 
 

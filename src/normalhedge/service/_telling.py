@@ -90,7 +90,11 @@ def _address(url: str, secret: bytes | None) -> Target:
             raise NotTold(f"{url} answered with status {status}")
 
     async def tell(message: Message) -> None:
-        await _in_daemon(post, json.dumps(message).encode(), message["id"])
+        try:
+            async with asyncio.timeout(ADDRESS_SECONDS):
+                await _in_daemon(post, json.dumps(message).encode(), message["id"])
+        except TimeoutError:
+            raise NotTold(f"{url} did not answer within {ADDRESS_SECONDS:g} s") from None
 
     return tell
 

@@ -12,6 +12,7 @@ import pytest
 
 from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.service import access
+from normalhedge.service._limits import Limits
 from normalhedge.service.client import AsyncServedMixture, ServedMixture
 from tests.service.client.examples import LIMITS, play, state
 from tests.service.faulty import CUTS, proxied
@@ -179,6 +180,27 @@ def test_nothing_is_learned_twice_where_connections_break(server: str, seed: int
         assert play(mixture, 60, seed) == said
         assert state(mixture.local()) == state(own)
     assert all(proxy.cuts[cut] for cut in CUTS), proxy.cuts
+
+
+def test_lists_that_come_in_parts_are_put_together(tmp_path: Path) -> None:
+    with (
+        served(tmp_path / "a.db", limits=Limits(answer=3_000)) as url,
+        Client(url) as client,
+        Asked(url) as plain,
+    ):
+        mixture = client.mixture("load")
+        for ticket in range(60):
+            mixture.predict({"a": 1.0, "b": 2.0})
+            if ticket < 40:
+                mixture.update(ticket, 1.5)
+        for _ in range(10):  # an answer has at most 3,000 bytes
+            mixture.batch([{"forecasts": {"a": 1.0}}] * 10)
+        assert list(mixture.pending) == list(range(40, 160))
+        assert plain.get("/v1/mixtures/load/pending").json()["next"] is not None
+        assert plain.get("/v1/mixtures/load/history").json()["next"] is not None
+        for limit in (1, 7, 39, 40, 500):
+            rounds = [one["ticket"] for one in mixture.past_rounds(limit=limit)]
+            assert rounds == list(range(40))[-limit:]
 
 
 def test_the_same_key_gets_the_same_answer(far: Client, server: str) -> None:

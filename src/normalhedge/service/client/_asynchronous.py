@@ -21,7 +21,6 @@ from normalhedge.service.client._encoding import (
     plain,
     read_list,
     read_object,
-    read_pending,
     read_prediction,
     skip,
 )
@@ -142,8 +141,24 @@ class AsyncClient:
 
     async def names(self) -> list[str]:
         """Return the names of the mixtures that the token may see."""
-        mixtures = await self.send(Request("GET", MIXTURES, read_list("mixtures")))
+        mixtures = await self._pages(MIXTURES, "mixtures", "after", {})
         return [mixture["name"] for mixture in mixtures]
+
+    async def _pages(
+        self, path: str, name: str, place: str, query: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return a list that comes in parts; ``place`` says where the next part begins."""
+        rows: list[dict[str, Any]] = []
+        while True:
+            answer = await self.send(Request("GET", path, read_object, query=query))
+            earlier = place == "before"  # each part lies before the last one
+            rows = [*answer[name], *rows] if earlier else [*rows, *answer[name]]
+            most = query.get("limit")
+            if answer.get("next") is None or (most is not None and len(answer[name]) >= most):
+                return rows
+            query = query | {place: answer["next"]}
+            if most is not None:
+                query["limit"] = most - len(answer[name])
 
     async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
         """Return the alarms of the mixtures that the token may see, the newest first.
@@ -367,7 +382,7 @@ class AsyncServedMixture:
         """
         bounds = {"since": since, "until": until, "limit": limit}
         query = {name: value for name, value in bounds.items() if value is not None}
-        return await self._read("/history", read_list("rounds"), query)
+        return await self._client._pages(f"{self._path}/history", "rounds", "before", query)
 
     async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
         """Return the alarms of the mixture, the newest first: when they began, and ended.
@@ -385,7 +400,8 @@ class AsyncServedMixture:
 
     async def pending(self) -> dict[int, dict[str, Any]]:
         """Return the rounds that wait for their outcomes, by ticket: their times, and their ids."""
-        return await self._read("/pending", read_pending)
+        rows = await self._client._pages(f"{self._path}/pending", "pending", "after", {})
+        return {row.pop("ticket"): row for row in rows}
 
     async def local(self) -> Mixture:
         """Return a copy as a `Mixture` of this process, exact to the bit; it goes its own way."""

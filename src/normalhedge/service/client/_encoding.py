@@ -197,10 +197,5 @@ def read_list(name: str) -> Callable[[bytes], list[dict[str, Any]]]:
     return lambda body: list(json.loads(body)[name])
 
 
-def read_pending(body: bytes) -> dict[int, dict[str, Any]]:
-    """Return the rounds that wait for their outcomes, by ticket."""
-    return {row.pop("ticket"): row for row in json.loads(body)["pending"]}
-
-
 def skip(body: bytes) -> None:
     """Return nothing of an answer."""

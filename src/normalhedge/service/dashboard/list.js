@@ -58,11 +58,16 @@ export function listView(root, frame) {
 
   async function load() {
     try {
-      const answer = await ask("/v1/mixtures");
-      if (stopped) return;
-      offset = answer.time - Date.now() / 1000;
+      const found = [];
+      for (let after = ""; after !== null; ) {
+        const answer = await ask(`/v1/mixtures?after=${encodeURIComponent(after)}`);
+        if (stopped) return;
+        offset = answer.time - Date.now() / 1000;
+        found.push(...answer.mixtures);
+        after = answer.next ?? null;
+      }
       known.clear();
-      for (const health of answer.mixtures) known.set(health.name, health);
+      for (const health of found) known.set(health.name, health);
       draw();
       alarms.load();
       if (poll) frame.state("live");

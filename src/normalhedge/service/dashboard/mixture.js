@@ -199,10 +199,22 @@ class MixturePage {
     return this.rounds.list().filter(inside);
   }
 
-  query() {
-    const { limit, seconds, since, until } = this.range;
-    const bounds = { limit, since: seconds ? this.now() - seconds : since, until };
+  query(limit, place) {
+    const { seconds, since, until } = this.range;
+    const bounds = { limit, since: seconds ? this.now() - seconds : since, until, before: place || undefined };
     return new URLSearchParams(Object.entries(bounds).filter(([, value]) => value !== undefined)).toString();
+  }
+
+  /** Return the settled rounds of the range that is shown; long ones come in parts. */
+  async past() {
+    const { limit } = this.range;
+    let rounds = [];
+    for (let place = ""; rounds.length < limit && place !== null; ) {
+      const part = await ask(path(this.name, `/history?${this.query(limit - rounds.length, place)}`));
+      rounds = [...part.rounds, ...rounds];
+      place = part.next ?? null;
+    }
+    return rounds;
   }
 
   /** The stream has begun anew: read all again, then the messages that came meanwhile. */
@@ -213,7 +225,7 @@ class MixturePage {
       const details = await ask(path(this.name));
       const after = Math.max(0, details.sequence - BACK);
       const [past, waiting, log] = await Promise.all([
-        ask(path(this.name, `/history?${this.query()}`)),
+        this.past(),
         ask(path(this.name, "/pending")),
         lines(path(this.name, `/log?events=true&after=${after}`), MOST),
       ]);
@@ -223,7 +235,7 @@ class MixturePage {
       this.waiting = new Map();
       for (const entry of log.map(ofLog)) this.note(entry);
       this.waiting = new Map(waiting.pending.map((one) => [one.ticket, one]));
-      for (const round of past.rounds) this.rounds.put(round);
+      for (const round of past) this.rounds.put(round);
       const early = this.early;
       this.early = null;
       for (const data of early) this.hear(data);
