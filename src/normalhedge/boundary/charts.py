@@ -77,7 +77,7 @@ Drawing = tuple[str, Sequence[PlotPanel]]
 """The title and the panels of a figure."""
 
 
-class Plotted:
+class Drawable:
     """An object that a notebook shows as a figure."""
 
     def _drawing(self) -> Drawing:

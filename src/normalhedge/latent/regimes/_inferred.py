@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary import inputs, notebook, rooms_above
-from normalhedge.boundary.charts import Drawing, Plotted
+from normalhedge.boundary.charts import Drawable, Drawing
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
@@ -38,7 +38,7 @@ class Live(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Inferred(Plotted):
+class Inferred(Drawable):
     """The regimes of a series; the results of each round use only the rounds up to it.
 
     The numbers of the regimes are the one exception: they are given at the end. The current regimes
