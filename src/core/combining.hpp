@@ -30,13 +30,14 @@ NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, cons
     while (first < n && !(played[first] > 0.0)) ++first;
     if (first == n) return not_a_number;
     const double origin = forecasts[first];
-    double excess = 0.0;
+    const double excess = sum_of(n, [&](size_t i) {
+        return played[i] * ((played[i] > 0.0 ? forecasts[i] : origin) - origin);
+    });
     double low = -origin;
     double high = origin;
-#pragma omp simd reduction(+ : excess) reduction(max : low, high)
+#pragma omp simd reduction(max : low, high)
     for (size_t i = 0; i < n; ++i) {
         const double x = played[i] > 0.0 ? forecasts[i] : origin;
-        excess += played[i] * (x - origin);
         high = larger(high, x);
         low = larger(low, -x);
     }
@@ -45,14 +46,11 @@ NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, cons
 
 // The weighted geometric mean of probabilities; NaN where there are none.
 NORMALHEDGE_VECTORISED inline double geometric_mean(const double* forecasts, const double* played, size_t n) {
-    double total = 0.0;
-    double heard = 0.0;
-#pragma omp simd reduction(+ : total, heard)
-    for (size_t i = 0; i < n; ++i) {
+    const auto [total, heard] = add_up<2>(n, [&](size_t i, double& logs, double& weights) {
         const double p = played[i] > 0.0 ? forecasts[i] : 1.0;
-        total += played[i] * log(larger(p, least_probability));
-        heard += played[i];
-    }
+        logs += played[i] * log(larger(p, least_probability));
+        weights += played[i];
+    });
     return heard > 0.0 ? std::exp(total / heard) : not_a_number;
 }
 

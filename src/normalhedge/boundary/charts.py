@@ -87,8 +87,7 @@ class Drawable:
         """Return a figure, which a notebook shows if it is the last value of a cell.
 
         A mixture has the outcomes and blends of its `history`, and the weights now; a table that
-        was blended has the last outcomes and blends, and losses and weights over time; regimes have
-        the observations by regime, and the probabilities of regimes.
+        was blended has the last outcomes and blends, and losses and weights over time.
 
         Parameters
         ----------

@@ -20,9 +20,9 @@ STEP, SPREAD = 0.3, 1.0
 class Walk:
     """A random walk seen with noise: the Kalman filter of one number, with known variances."""
 
-    family = "gaussian"
+    kind, family = "wandering", "gaussian"
 
-    def learn(self, seen: Floats) -> Floats:
+    def learn(self, seen: Floats, symbols: int | None) -> Floats:  # noqa: ARG002
         return self.run(np.array([seen[~np.isnan(seen[:, 0])][0, 0], 1.0]), seen)[0]
 
     def run(self, numbers: Floats, seen: Floats) -> tuple[Floats, SeriesRounds]:
