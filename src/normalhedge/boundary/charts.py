@@ -77,7 +77,7 @@ Drawing = tuple[str, Sequence[PlotPanel]]
 """The title and the panels of a figure."""
 
 
-class Plotted:
+class Drawable:
     """An object that a notebook shows as a figure."""
 
     def _drawing(self) -> Drawing:
@@ -87,8 +87,7 @@ class Plotted:
         """Return a figure, which a notebook shows if it is the last value of a cell.
 
         A mixture has the outcomes and blends of its `history`, and the weights now; a table that
-        was blended has the last outcomes and blends, and losses and weights over time; regimes have
-        the observations by regime, and the probabilities of regimes.
+        was blended has the last outcomes and blends, and losses and weights over time.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from warnings import warn
 
 import numpy as np
 
-from normalhedge.boundary.charts import Drawing, Plotted
+from normalhedge.boundary.charts import Drawable, Drawing
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import Bound
@@ -17,7 +17,7 @@ from normalhedge.mixtures.state import INSIDE, MixtureSettings, MixtureState
 from normalhedge.mixtures.summaries import Summary, mixture_panels, regret_bound, summarise
 
 
-class MixtureViews(MixtureState, Plotted):
+class MixtureViews(MixtureState, Drawable):
     """The part of `Mixture` that changes nothing."""
 
     @property

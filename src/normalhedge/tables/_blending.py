@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from normalhedge.boundary import extras, rooms_above
-from normalhedge.boundary.charts import Drawing, Plotted
+from normalhedge.boundary.charts import Drawable, Drawing
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
@@ -73,7 +73,7 @@ LAST_ROWS = 5
 
 
 @dataclass(repr=False)
-class Blend(Plotted):
+class Blend(Drawable):
     """The result of `blend`.
 
     Attributes
