@@ -141,8 +141,8 @@ public:
         for (const Field& field : state_fields) fill_new(field, before);
     }
 
-    // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
-    State extended(const Shape& shape) const {
+    // The room of a larger state. Axes grow by half, so that joining one by one copies each number a few times only.
+    Shape room_for(const Shape& shape) const {
         Shape room = shape;
         for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::cells, Axis::classes, Axis::one}) {
             const size_t wanted = shape[axis];
@@ -150,9 +150,26 @@ public:
             if (wanted <= room_[axis]) room[axis] = room_[axis];
         }
         set_feature_room(room);
-        State larger_state(shape, room);
+        return room;
+    }
+
+    // A larger state.
+    State extended(const Shape& shape) const {
+        State larger_state(shape, room_for(shape));
         for (size_t f = 0; f < field_count; ++f) copy_field(f, larger_state, nullptr);
         return larger_state;
+    }
+
+    // The bytes of a state that is large enough for a shape; a double, as they may be more than there are numbers.
+    double bytes_for(const Shape& shape) const {
+        const Shape room = has_room(shape) ? room_ : room_for(shape);
+        double bytes = 0.0;
+        for (const Field& field : state_fields) {
+            double size = sizeof(double);
+            for (const Axis axis : field.axes) size *= static_cast<double>(room[axis]);
+            bytes += size;
+        }
+        return bytes;
     }
 
     // The state of some experts only, at these places in order.

@@ -190,7 +190,7 @@ class Alarms:
         took = LONG
         try:
             sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.in_thread(_alerts, mixture)
+            alerts, took = await self.registry.aside(_alerts, mixture)
         except Problem:
             return
         except Exception as error:

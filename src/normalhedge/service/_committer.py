@@ -60,11 +60,7 @@ class Committer:
         row: MixtureRow | None = None,
     ) -> "asyncio.Future[None]":
         """Hand over an event; the result is there when it is on the disk."""
-        if not self._events:
-            self._epoch = self.storage.epoch
-            if not self._busy:
-                self._loop.call_soon(self._begin)
-                self._idle.clear()
+        self._wake()
         self._events.append(event)
         if snapshot is not None:
             self._snapshots.append(snapshot)
@@ -74,11 +70,24 @@ class Committer:
         self._futures.append(future)
         return future
 
+    def keep(self, snapshot: SnapshotRow) -> None:
+        """Hand over a snapshot: it is written after the events that it holds, or with them."""
+        self._wake()
+        self._snapshots.append(snapshot)
+
+    def _wake(self) -> None:
+        """Begin a batch soon, unless one is on its way."""
+        if not self._events and not self._snapshots:
+            self._epoch = self.storage.epoch
+            if not self._busy:
+                self._loop.call_soon(self._begin)
+                self._idle.clear()
+
     def _begin(self) -> None:
         """Send the waiting events to the thread."""
         if self._busy:
             return
-        if not self._events:
+        if not self._events and not self._snapshots:
             self._idle.set()
             return
         batch = Batch(self._events, self._snapshots, self._mixtures)

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._flight import Flight
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
 from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
@@ -190,8 +191,13 @@ class Route(NamedTuple):
 class Endpoint:
     """The handler of a route behind its checks, as an application of ASGI."""
 
-    def __init__(self, route: Route, access: Access, limits: Limits, answers: OpenAnswers) -> None:
+    def __init__(
+        self, route: Route, access: Access, limits: Limits, answers: OpenAnswers, flight: Flight
+    ) -> None:
         self.handler = route.handler
+        self.flight = flight
+        self.reads = route.method == "GET" and bool(route.scope)
+        self.waits = route.media == route.takes == JSON  # for the whole body of a request
         self.scope = route.scope
         self.label = route.label
         self.counted = route.counted
@@ -212,28 +218,61 @@ class Endpoint:
         name = scope["path_params"].get("name", "")
         if self.scope:
             self.access.check(holder, self.scope, name)
-        if not self.streams:
-            call = Call(scope, receive, send)
-            call.head, call.holder, call.limits = head, holder, self.limits
-            response = await self.handler(call)
-            await response(scope, receive, send)
+        if self.reads:
+            self.flight.check()
+        if self.streams:
+            await self._stream(scope, receive, send, holder, name)
             return
+        length = head.get(b"content-length", b"0")
+        size = int(length) if length.isdigit() else 0
+        if self.waits and b"transfer-encoding" in head:
+            size = self.limits.body
+        async with self.flight.request(size):
+            response = await self.handler(self._call(scope, receive, send, holder))
+            if len(getattr(response, "body", b"")) > PART:
+                await self._send(response, send)
+            else:
+                await response(scope, receive, send)
+
+    def _call(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> Call:
+        call = Call(scope, receive, send)
+        call.head, call.holder, call.limits = scope[HEAD], holder, self.limits
+        return call
+
+    async def _stream(
+        self, scope: Scope, receive: Receive, send: Send, holder: Holder, name: str
+    ) -> None:
+        """Answer a request whose answer stays open."""
         with self.answers.opened(holder, self.scope, name) as opened:
             abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
             receive, send = opened.receiving(receive), opened.sending(send, abort)
-            call = Call(scope, receive, send)
-            call.head, call.holder, call.limits = head, holder, self.limits
-            response = await self.handler(call)
+            response = await self.handler(self._call(scope, receive, send, holder))
             await response(scope, receive, send)
             two_ways = scope["method"] == "POST"
             with suppress(SlowReaderError):
                 await opened.finish(send, _last_line if two_ways else lambda _: b"")
+
+    async def _send(self, response: Response, send: Send) -> None:
+        """Send a long answer in parts, as fast as it is read; give a slow reader up."""
+        body = bytes(response.body)
+        start = {"status": response.status_code, "headers": response.raw_headers}
+        seconds = self.limits.body_seconds + len(body) / SLOWEST
+        with self.flight.answer(len(body)):
+            async with asyncio.timeout(seconds):
+                await send({"type": "http.response.start", **start})
+                for k in range(0, len(body), PART):
+                    more = k + PART < len(body)
+                    part = {"body": body[k : k + PART], "more_body": more}
+                    await send({"type": "http.response.body", **part})
 
 
 def _last_line(reason: str) -> bytes:
     """Return the last line of a stream of lines that ends from this side."""
     return as_json({"error": f"this stream ends: {reason}"}) + b"\n"
 
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
 
 INSIDE = "something went wrong inside of the server; its log says what"
 """The answer to a request that failed for a reason of the server's own."""
@@ -258,6 +297,7 @@ class Application:
         self.answers = answers
         self.limits = limits
         self.observe = observe
+        self.flight = Flight(limits.flight, limits.sending, limits.body_seconds)
         self.router = Router(redirect_slashes=False, lifespan=lifespan)
 
     def answer_at(
@@ -267,11 +307,9 @@ class Application:
         elsewhere: ASGIApp | None = None,
     ) -> None:
         """Answer at these addresses; an application of ASGI may answer at all others."""
-        access, limits, answers = self.answers.access, self.limits, self.answers
+        shared = self.answers.access, self.limits, self.answers, self.flight
         places: list[BaseRoute] = [
-            StarletteRoute(
-                route.path, Endpoint(route, access, limits, answers), methods=[route.method]
-            )
+            StarletteRoute(route.path, Endpoint(route, *shared), methods=[route.method])
             for route in routes
         ]
         self.router.routes = [*places, *others]

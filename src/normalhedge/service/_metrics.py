@@ -1,9 +1,9 @@
 """Numbers for Prometheus."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+from threading import Lock
 from typing import Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
@@ -51,7 +51,8 @@ class Metrics:
         self._alarms = alarms
         self._listeners = listeners
         self._health = health
-        self._sees: Callable[[str], bool] = lambda _: True
+        self._healths: Iterable[dict[str, Any]] = ()
+        self._turn = Lock()
         self._all = CollectorRegistry(auto_describe=False)
         self._requests: Counter[tuple[str, int]] = Counter()  # by route and status
         self._latencies: dict[str, Latencies] = {}  # by route
@@ -69,12 +70,19 @@ class Metrics:
         if status < 400 and mixture in self._registry.names:
             count, total = self._by_mixture.get(mixture, (0, 0.0))
             self._by_mixture[mixture] = count + 1, total + seconds
+            if len(self._by_mixture) > 2 * len(self._registry.names):  # many were deleted
+                names = self._registry.names
+                self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
 
-    async def text(self, sees: Callable[[str], bool] = lambda _: True) -> bytes:
-        """Return the numbers of the mixtures that a token may see."""
+    async def look(self) -> None:
+        """See whether the database can be written."""
         await self._health.trouble()
-        self._sees = sees
-        return generate_latest(self._all)
+
+    def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
+        """Return the numbers of the server, and of mixtures from their health."""
+        with self._turn:
+            self._healths = healths
+            return generate_latest(self._all)
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers that are read when they are asked for."""
@@ -100,39 +108,37 @@ class Metrics:
             begun.add_metric([kind], self._alarms.found[kind])
         yield begun
         yield from self._by_route()
-        yield from self._mixtures(time.time())
+        yield from self._mixtures()
 
     def _by_route(self) -> Iterator[Metric]:
         """Yield the numbers of requests."""
         requests = CounterMetricFamily(
             "normalhedge_requests", "Requests by route and status.", labels=["route", "status"]
         )
-        for (route, status), count in self._requests.items():
+        for (route, status), count in list(self._requests.items()):
             requests.add_metric([route, str(status)], count)
         yield requests
         seconds = HistogramMetricFamily(
             "normalhedge_request_seconds", "Latency of requests by route.", labels=["route"]
         )
-        for route, latencies in self._latencies.items():
+        for route, latencies in list(self._latencies.items()):
             _add_latencies(seconds, [route], latencies)
         yield seconds
         commits = HistogramMetricFamily("normalhedge_commit_seconds", "Duration of transactions.")
         _add_latencies(commits, [], self._registry.committer.latencies)
         yield commits
 
-    def _mixtures(self, now: float) -> Iterator[Metric]:
-        """Yield the numbers of each mixture that is loaded."""
+    def _mixtures(self) -> Iterator[Metric]:
+        """Yield the numbers of each mixture, as far as it is loaded."""
         families: dict[str, Any] = {
             name: kind(f"normalhedge_mixture_{name}", text, labels=["mixture", *labels])
             for kind, name, text, *labels in OF_MIXTURES
         }
-        names = self._registry.names
-        self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
-        for name, live in names.items():
-            if not self._sees(name):
-                continue
-            numbers = live.health(now)
-            numbers["damaged"] = float(live.row.id in self._registry.damaged)
+        for numbers in self._healths:
+            name = numbers["name"]
+            live = self._registry.names.get(name)
+            damaged = live is not None and live.row.id in self._registry.damaged
+            numbers["damaged"] = float(damaged)
             if numbers.get("plain_mean_loss"):
                 numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
             if name in self._by_mixture:

@@ -4,20 +4,23 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from normalhedge.boundary.extras import require
+from normalhedge.service import _logs as logs
 from normalhedge.service._problems import InUseError, StorageFailure
 from normalhedge.service._storage import (
     ALARMS,
     COLUMNS,
+    PAGE,
     SENDER,
     TABLES,
     VERSION,
     Batch,
     Storage,
+    checksum,
     further_statements,
 )
 
@@ -38,18 +41,9 @@ INSERT INTO {SCHEMA}.version VALUES ({VERSION});
 """
 
 TYPES = [
-    "bigint",
-    "bigint",
-    "float8",
-    "text",
-    "text",
-    "bytea",
-    "text",
-    "text",
-    "integer",
-    "bigint",
-    "text",
-]
+    "bigint", "bigint", "float8", "text", "text", "bytea", "text", "text", "integer", "bigint",
+    "text", "bigint",
+]  # fmt: skip
 """The types of the columns of the log."""
 
 INSERT = (
@@ -173,6 +167,8 @@ class PostgreSQL(Storage):
             if writer.execute(LACKS).fetchone()[0]:
                 writer.execute(SENDER.format(**NAMES))
             version = writer.execute("SELECT version FROM version").fetchone()[0]
+            if version == 1:
+                version = self._upgrade()
             if version == VERSION:
                 writer.execute(ALARMS.format(**NAMES))
         except self._psycopg.Error as error:
@@ -183,9 +179,17 @@ class PostgreSQL(Storage):
         if version != VERSION:
             self.close()
             raise ValueError(
-                f"the database has version {version}; this version of normalhedge reads version "
+                f"the database has version {version}; this version of normalhedge reads up to "
                 f"{VERSION}"
             )
+
+    def _upgrade(self) -> int:
+        """Give a log of version 1 its checksums; return the new version."""
+        logs.info("upgrading", sentence="writing the checksums of the log")
+        self._writer.execute("ALTER TABLE events ADD COLUMN IF NOT EXISTS checksum bigint")
+        self._add_checksums()
+        self._writer.execute("UPDATE version SET version = %s", [VERSION])
+        return VERSION
 
     def _own_soon(self) -> None:
         """Take the lock; the server may need a moment to see that its last holder has gone."""
@@ -246,7 +250,8 @@ class PostgreSQL(Storage):
         if writer is None:
             raise StorageFailure("there is no connection", lost=True)
         try:
-            columns = [list(column) for column in zip(*batch.events, strict=True)]
+            rows = [(*event, checksum(event)) for event in batch.events]
+            columns = [list(column) for column in zip(*rows, strict=True)]
             further = further_statements(batch)
             if not further:
                 writer.execute(INSERT, columns)
@@ -278,6 +283,24 @@ class PostgreSQL(Storage):
         except self._psycopg.Error as error:
             self._local.connection = None  # the next query of this thread connects again
             raise StorageFailure(_sentence(error)) from error
+
+    def _update(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Do a statement with each of some rows of values, in one transaction."""
+        with self._writer.transaction(), self._writer.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s"), rows)
+
+    def _page(self, condition: str, values: Sequence[Any], limit: int) -> list[Any]:
+        """Return the first rows of the log under a condition: about `PAGE` bytes, at least one."""
+        where = f"FROM events WHERE {condition} LIMIT ?"
+        sizes = self.query(
+            f"SELECT octet_length(body) + octet_length(answer) {where}", (*values, limit)
+        )
+        total, count = 0, 0
+        for (size,) in sizes:
+            total, count = total + size, count + 1
+            if total >= PAGE:
+                break
+        return self.query(f"SELECT {COLUMNS} {where}", (*values, count)) if count else []
 
 
 def _sentence(error: Exception) -> str:

@@ -26,11 +26,28 @@ SEQUENCE = Parameter(
     "The state after this event; 0 for the oldest state from which the log can be replayed.",
     {"type": "integer", "minimum": 0},
 )
+BEFORE = Parameter(
+    "before", "Only rounds before the 'next' of an earlier answer.", {"type": "string"}
+)
+PAGE = Parameter(
+    "limit", "The largest number of mixtures.",
+    {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
+)  # fmt: skip
+AFTER_NAME = Parameter(
+    "after", "Only mixtures whose names come after this one.", {"type": "string"}
+)
+TICKETS = Parameter(
+    "limit", "The largest number of rounds.",
+    {"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000},
+)  # fmt: skip
+AFTER_TICKET = Parameter(
+    "after", "Only rounds with larger tickets.", {"type": "integer", "minimum": 0}
+)
 AFTER = Parameter("after", "Only events after this sequence.", {"type": "integer", "minimum": 0})
 WHOLE = Parameter(
     "events", "Whether to write events with their answers, and not lines.", {"type": "boolean"}
 )
-BEFORE = Parameter(
+BEFORE_ALARM = Parameter(
     "before", "Only alarms before this id, for the next page.", {"type": "integer", "minimum": 1}
 )
 ALARMS = Parameter(
@@ -65,7 +82,8 @@ def routes(changes: Any, views: Any, broadcast: Any, health: Any) -> list[Route]
               forms.ExpertChange, forms.ChangedAnswer, keyed=True),
         Route("POST", f"{ONE}/stream", "write", c.stream, media=LINES, takes=LINES),
         Route("POST", f"{ONE}/peek", "read", v.peek, forms.PeekRequest, forms.PeekAnswer),
-        Route("GET", "/v1/mixtures", "read", v.mixtures, answer=forms.MixtureList),
+        Route("GET", "/v1/mixtures", "read", v.mixtures, answer=forms.MixtureList,
+              query=(AFTER_NAME, PAGE)),
         Route("POST", "/v1/mixtures", "admin", c.create,
               forms.NewMixture, forms.MixtureAnswer, status=201, keyed=True),
         Route("GET", ONE, "read", v.mixture, answer=forms.Details),
@@ -73,12 +91,13 @@ def routes(changes: Any, views: Any, broadcast: Any, health: Any) -> list[Route]
         Route("DELETE", ONE, "admin", c.delete, answer=forms.MixtureAnswer, keyed=True),
         Route("GET", f"{ONE}/summary", "read", v.summary, answer=forms.SummaryAnswer),
         Route("GET", f"{ONE}/history", "read", v.history,
-              answer=forms.PastRounds, query=(SINCE, UNTIL, LIMIT)),
-        Route("GET", f"{ONE}/pending", "read", v.pending, answer=forms.PendingPage),
+              answer=forms.PastRounds, query=(SINCE, UNTIL, LIMIT, BEFORE)),
+        Route("GET", f"{ONE}/pending", "read", v.pending, answer=forms.PendingPage,
+              query=(AFTER_TICKET, TICKETS)),
         Route("GET", f"{ONE}/alarms", "read", v.mixture_alarms,
-              answer=forms.AlarmPage, query=(BEFORE, ALARMS)),
+              answer=forms.AlarmPage, query=(BEFORE_ALARM, ALARMS)),
         Route("GET", "/v1/alarms", "read", v.alarms,
-              answer=forms.AlarmPage, query=(BEFORE, ALARMS)),
+              answer=forms.AlarmPage, query=(BEFORE_ALARM, ALARMS)),
         Route("GET", f"{ONE}/state", "read", v.state, answer=dict[str, Any], query=(SEQUENCE,)),
         Route("PUT", f"{ONE}/state", "admin", c.import_state,
               dict[str, Any], forms.MixtureAnswer, status=201, keyed=True),
