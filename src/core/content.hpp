@@ -23,6 +23,7 @@ struct Content {
     Names names;
     Names items;
     Names cells;  // of contexts
+    std::vector<size_t> contexts_of_cells;  // the number of the context of each cell, as far as they are known
     Names classes;  // of the forecasts, where these are class probabilities
     std::vector<char> retired;  // of each expert
     std::int64_t rounds = 0;

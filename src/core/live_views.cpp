@@ -99,7 +99,7 @@ PyObject* weigh(PyObject* object, PyObject*) {
         const Operation operation(object, self_of(object).version);
         Content& content = content_of(object);
         State state(content.state);
-        Board(*content.rule, state, content.widened, content.states.get()).weigh_all();
+        Board(*content.rule, state, content.widened, content.states.get()).renew_all();
         std::swap(content.state, state);
         operation.commit();
         Py_RETURN_NONE;

@@ -136,7 +136,8 @@ public:
 
     // Use spare room for more experts, games, items, cells and classes; new places hold the fill.
     void extend(const Shape& shape) noexcept {
-        const Shape before = shape_;
+        Shape before = shape_;
+        before[Axis::features] = common_feature_count(shape_, shape);
         shape_ = shape;
         for (const Field& field : state_fields) fill_new(field, before);
     }
@@ -269,10 +270,10 @@ private:
     }
 
     // The place of an expert, or of a feature, where only some experts stay.
-    static size_t source(Axis axis, const std::int32_t* places, size_t i) {
+    size_t source(Axis axis, const std::int32_t* places, size_t i) const {
         if (!places) return i;
         if (axis == Axis::experts) return static_cast<size_t>(places[i]);
-        if (axis != Axis::features || i < common_features) return i;
+        if (axis != Axis::features || i < common_features || shape_[Axis::experts] > most_stacked) return i;
         return common_features + static_cast<size_t>(places[i - common_features]);
     }
 
@@ -282,9 +283,7 @@ private:
         Shape both = to.shape_;
         for (size_t axis = 0; axis < both.extents.size(); ++axis)
             both.extents[axis] = std::min(both.extents[axis], shape_.extents[axis]);
-        // A correction whose features were given up, or come back, begins anew.
-        if (places && to.shape_[Axis::features] > shape_[Axis::features])
-            both[Axis::features] = std::min(both[Axis::features], common_features);
+        both[Axis::features] = std::min(both[Axis::features], common_feature_count(shape_, to.shape_));
         const Axis last = field.axes[field.dimensions - 1];
         to.each_line(f, both, [&](const std::array<size_t, 4>& index, size_t, size_t n) {
             std::array<size_t, 4> from = index;
@@ -312,6 +311,11 @@ private:
         });
     }
 
+    // How many features of a state another one goes on with: others stand for the experts where these are many.
+    static size_t common_feature_count(const Shape& before, const Shape& after) {
+        const bool same = (before[Axis::experts] > most_stacked) == (after[Axis::experts] > most_stacked);
+        return same ? before[Axis::features] : std::min(before[Axis::features], common_features);
+    }
     static void set_features(Shape& shape) {
         if (shape[Axis::equations] > 0) shape[Axis::features] = feature_count(shape[Axis::experts]);
     }

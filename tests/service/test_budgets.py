@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from normalhedge import Mixture
+from normalhedge.live import sealed_file
 from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _memory as memory, _registry as registry
 from normalhedge.service._flight import SHORT, Flight
@@ -173,6 +174,31 @@ def test_an_answer_has_so_many_bytes(tight: Asked) -> None:
         if after is None:
             break
     assert pending == list(range(1, rounds))  # ticket 0 is not after 0
+
+
+@pytest.mark.parametrize("bomb", ["cells", "pending", "history"])
+def test_a_small_state_that_holds_a_large_mixture_is_refused(tight: Asked, bomb: str) -> None:
+    """Arrays of zeros are compressed a thousand times: sizes are read before the arrays are."""
+    mixture = Mixture("squint", history=100)
+    shape = {"a": named(4000, 0.0, "i")} if bomb == "cells" else {"a": 0.0, "b": 0.0}
+    for _ in range(1 if bomb == "cells" else 3000):
+        made = mixture.predict(shape)
+        if bomb == "history":
+            mixture.update(made.ticket, 0.0)
+    text = state_text(mixture)
+    if bomb != "cells":  # as many rounds as there are, each with a thousand rows
+        text = text.replace('"shape": [1, 1, 2]', '"shape": [1000, 1, 2]')
+        content = json.loads(text)
+        del content["checksum"]
+        text = sealed_file.sealed(content)
+    assert len(text) < 400_000
+    headers = {"content-type": "application/json"}
+    answer = tight.put("/v1/mixtures/bomb/state", content=text, headers=headers)
+    assert answer.status_code == 422
+    sentence = answer.json()["error"]
+    assert "the mixture would take " in sentence
+    assert "and at most 0 MB are accepted" in sentence
+    assert tight.get("/v1/mixtures/bomb").status_code == 404
 
 
 def test_pages_of_mixtures(client: Asked) -> None:

@@ -215,7 +215,7 @@ def limit_options(form: Any, limits: Limits) -> dict[str, Any]:
 def _read_state(body: bytes, limits: Limits) -> Mixture:
     """Return the mixture of a state file, within the limits of the server."""
     try:
-        state = read_snapshot_text(body, "the state").state
+        state = read_snapshot_text(body, "the state", limits.memory).state
     except ValueError as error:
         raise Problem(422, clipped(str(error))) from error
     if len(state.names) > limits.experts or len(state.items) > limits.items:

@@ -197,7 +197,6 @@ class Endpoint:
         self.handler = route.handler
         self.flight = flight
         self.reads = route.method == "GET" and bool(route.scope)
-        self.waits = route.media == route.takes == JSON  # for the whole body of a request
         self.scope = route.scope
         self.label = route.label
         self.counted = route.counted
@@ -225,7 +224,7 @@ class Endpoint:
             return
         length = head.get(b"content-length", b"0")
         size = int(length) if length.isdigit() else 0
-        if self.waits and b"transfer-encoding" in head:
+        if b"transfer-encoding" in head:
             size = self.limits.body
         async with self.flight.request(size):
             response = await self.handler(self._call(scope, receive, send, holder))
@@ -273,6 +272,7 @@ def _last_line(reason: str) -> bytes:
 
 PART = 65_536  # the bytes of an answer that are sent at once
 SLOWEST = 50_000  # the bytes that a reader must take in a second
+
 
 INSIDE = "something went wrong inside of the server; its log says what"
 """The answer to a request that failed for a reason of the server's own."""

@@ -22,7 +22,7 @@ class Limits:
 
     # body, state: bytes of a request, and of a state that is imported
     body: int = 2_000_000
-    state: int = 64_000_000
+    state: int = 32_000_000
     line: int = 1_000_000  # bytes of a line of a stream
     answer: int = 4_000_000  # bytes of an answer, but for the export of a log or a state
     mixtures: int = 10_000

@@ -50,9 +50,9 @@ class Metrics:
         self._registry = registry
         self._alarms = alarms
         self._listeners = listeners
-        self._health = health
         self._healths: Iterable[dict[str, Any]] = ()
         self._turn = Lock()
+        self._health = health
         self._all = CollectorRegistry(auto_describe=False)
         self._requests: Counter[tuple[str, int]] = Counter()  # by route and status
         self._latencies: dict[str, Latencies] = {}  # by route
@@ -74,12 +74,12 @@ class Metrics:
                 names = self._registry.names
                 self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
 
-    async def look(self) -> None:
-        """See whether the database can be written."""
-        await self._health.trouble()
-
-    def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
+    async def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
         """Return the numbers of the server, and of mixtures from their health."""
+        await self._health.trouble()
+        return await self._registry.aside(self._text, healths)
+
+    def _text(self, healths: Iterable[dict[str, Any]]) -> bytes:
         with self._turn:
             self._healths = healths
             return generate_latest(self._all)

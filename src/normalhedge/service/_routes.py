@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Mount, Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
@@ -111,8 +112,11 @@ def routes(changes: Any, views: Any, broadcast: Any, health: Any) -> list[Route]
     ]  # fmt: skip
 
 
+PLACE = Path(__file__).parent  # the folder of this package
+
 HOMES = {"dashboard": "/", "pages": "/docs"}
-"""The folders of this package whose files are served, and the addresses of ``index.html``."""
+"""The folders whose files are served, and the addresses of ``index.html``; files of other projects
+are in the folder ``vendor``, which `vendor/versions.json` lists."""
 
 mimetypes.add_type("text/javascript", ".js")  # Windows may know it as another type
 
@@ -120,6 +124,11 @@ mimetypes.add_type("text/javascript", ".js")  # Windows may know it as another t
 def page_routes() -> Iterator[BaseRoute]:
     """Yield the routes of all files: ``FOLDER/FILE`` is at ``/FOLDER/FILE``."""
     for folder, home in HOMES.items():
-        place = Path(__file__).parent / folder
-        yield Mount(f"/{folder}", StaticFiles(directory=place))
-        yield StarletteRoute(home, FileResponse(place / "index.html"), methods=["GET"])
+        yield _files(folder)
+        yield StarletteRoute(home, FileResponse(PLACE / folder / "index.html"), methods=["GET"])
+    yield _files("vendor")
+
+
+def _files(folder: str) -> Mount:
+    """Return the routes of a folder; long files are compressed."""
+    return Mount(f"/{folder}", GZipMiddleware(StaticFiles(directory=PLACE / folder), 10_000))

@@ -180,17 +180,6 @@ class SQLite(Storage):
                 raise
             raise StorageFailure(f"{self.path} cannot be written: {error}") from error
 
-    def touch(self) -> None:
-        """Write the version again, to see that this is possible."""
-        connection = self._connection()
-        try:
-            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
-        except sqlite3.Error as error:
-            if connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
-
     def _check_owner(self, owned: int) -> None:
         """Refuse to write where another process has become the owner."""
         if not owned:
@@ -202,6 +191,17 @@ class SQLite(Storage):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(statement, rows)
         connection.execute("COMMIT")
+
+    def touch(self) -> None:
+        """Write the version again, to see that this is possible."""
+        connection = self._connection()
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; PRAGMA user_version={VERSION}; COMMIT;")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            raise StorageFailure(f"{self.path} cannot be written: {error}") from error
 
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""

@@ -250,10 +250,9 @@ class Views:
 
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        await self.numbers.look()
         names = list(filter(call.holder.sees, self.registry.names))
         healths = [health async for health in self._healths(names)]
-        text = await self.registry.aside(self.numbers.text, healths)
+        text = await self.numbers.text(healths)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
@@ -267,8 +266,8 @@ def _whole(event: Event, holder: Holder) -> list[bytes]:
     plain = event._asdict()
     plain["digest"] = None if event.digest is None else event.digest.hex()
     plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
-    del plain["sender"]
-    return [as_json(plain | _sender(event.sender, holder))]
+    plain |= _sender(plain.pop("sender"), holder)
+    return [as_json(plain)]
 
 
 def _lines(event: Event) -> list[bytes]:

@@ -350,7 +350,7 @@ def serve(settings: Settings) -> None:
     """Open the database and serve until a signal asks to stop."""
     settings.check()
     warnings.simplefilter("ignore", RuntimeWarning)  # forecasts of clients, not faults of ours
-    sys.setswitchinterval(0.0005)  # threads hand over quickly: one waits for the disk
+    sys.setswitchinterval(0.0001)  # threads hand over quickly: one waits for the disk
     gc.freeze()
     _run(run(settings, storage_of(settings.db, settings.db_seconds)))
 

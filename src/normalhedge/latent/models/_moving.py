@@ -59,6 +59,7 @@ def fit_moving(
     memory_of_moves: float = 0.0,
     starts: Sequence[Floats] = (),
     symbols: int | None = None,
+    floor: float = FLOOR,
 ) -> Moving:
     """Fit a model that moves, from a model that does not, and from shares of states, T x k.
 
@@ -66,7 +67,7 @@ def fit_moving(
     size of a negative binomial distribution never do.
     """
     family = type(base.emission)
-    task = make_task(family, seen, np.array([FLOOR, PSEUDO_COUNT, 0.0]), symbols)
+    task = make_task(family, seen, np.array([floor, PSEUDO_COUNT, 0.0]), symbols)
     start = standardise(task, base, base.states)
     rounds, k, blocks = len(seen), base.states, -(-len(seen) // LENGTH)
     kept = [np.exp(-LENGTH / size) if size else 1.0 for size in (memory, memory_of_moves)]

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.models import Fitted, Moving, OnlineEM, fit_moving, fit_series
-from normalhedge.latent.models.emissions import Categorical, DiagonalGaussian, Emission
+from normalhedge.latent.models import FLOOR, Fitted, Moving, OnlineEM, fit_moving, fit_series, scale
+from normalhedge.latent.models.emissions import FAMILIES, Categorical, DiagonalGaussian, Emission
 from normalhedge.latent.regimes._candidates import ENOUGH
 from normalhedge.latent.regimes._matching import Labels, assignment, order
 from normalhedge.latent.regimes._regime_labels import EVIDENCE, Parameters
@@ -22,6 +22,7 @@ SPANS = 4  # a memory needs this many times as many observations
 STARTS, ITERATIONS, TOLERANCE = 5, 75, 0.01  # of fits whose parameters do not move
 # the numbers and widths of the places from which a moving model is followed in both directions
 PLACES, WIDTH = 5, 150
+COARSEST = 0.25  # the largest least variance of rounded numbers
 FREELY = 3  # more states are tried if the largest number so far is the best
 # regimes in hindsight take the numbers of causal ones with which they share so many of the rounds
 CLEAR = 0.7
@@ -201,22 +202,12 @@ def _explanations(
 ) -> Iterator[SeriesExplanation]:
     """Yield the models of the series; many states only where fewer are not enough."""
     count = int((~np.isnan(seen[:, 0])).sum())
-    best, last = -math.inf, 0
+    best, last, floor = -math.inf, 0, _floor(seen, families[0])
     for k in numbers:
         if k > max(FREELY, numbers[0]) and last < k - 1 and last:
             return  # a smaller number was the best already
         for family in families:
-            base = fit_series(
-                seen,
-                k,
-                family,
-                rng=rng,
-                starts=STARTS,
-                iterations=ITERATIONS,
-                tolerance=TOLERANCE,
-                warm=None,
-                symbols=symbols,
-            )
+            base = _fit(seen, k, family, rng, symbols, floor)
             for memory, moves in MEMORIES:
                 if SPANS * max(memory, moves) > count or (moves and k == 1):
                     continue
@@ -228,6 +219,7 @@ def _explanations(
                     memory_of_moves=moves,
                     starts=starts,
                     symbols=symbols,
+                    floor=floor,
                 )
                 score = _score(model.log_likelihood, model.free, count)
                 yield SeriesExplanation(family, memory, moves, model, score, moves=memory > 0)
@@ -235,19 +227,50 @@ def _explanations(
                     best, last = score, k
 
 
-def _autoregression(seen: Floats, rng: np.random.Generator) -> SeriesExplanation:
-    """Return one state that remembers the last value; without it, by its long-run distribution."""
-    base = fit_series(
+def _fit(
+    seen: Floats,
+    k: int,
+    family: str,
+    rng: np.random.Generator,
+    symbols: int | None = None,
+    floor: float = FLOOR,
+) -> Fitted:
+    """Return a model whose parameters do not move."""
+    return fit_series(
         seen,
-        1,
-        "autoregressive",
+        k,
+        family,
         rng=rng,
-        starts=1,
+        starts=STARTS,
         iterations=ITERATIONS,
         tolerance=TOLERANCE,
         warm=None,
-        symbols=None,
+        symbols=symbols,
+        floor=floor,
     )
+
+
+def _floor(seen: Floats, family: str) -> float:
+    """Return the least variance of a state, as a share of the variance of all observations.
+
+    A normal density on a grid of rounded numbers must not exceed one over the step, or else states
+    that stand on single values explain rounding: the deviation is at least step / sqrt(2 pi).
+    """
+    if not FAMILIES[family].scaled:
+        return FLOOR
+    known = seen[~np.isnan(seen[:, 0])]
+    width = scale(known)[1]
+    shares = [
+        np.square(np.diff(np.unique(column)).min(initial=np.inf) / unit) / (2.0 * math.pi)
+        for column, unit in zip(known.T, width, strict=True)
+        if np.ptp(column) > 0.0
+    ]
+    return float(min(max(min(shares, default=FLOOR), FLOOR), COARSEST))
+
+
+def _autoregression(seen: Floats, rng: np.random.Generator) -> SeriesExplanation:
+    """Return one state that remembers the last value; without it, by its long-run distribution."""
+    base = _fit(seen, 1, "autoregressive", rng)
     model = fit_moving(seen, base)
     known = ~np.isnan(seen[:, 0])
     alone = known & np.r_[True, ~known[:-1]]
@@ -283,17 +306,7 @@ def _followed(
         part = seen[start : start + width]
         if (~np.isnan(part[:, 0])).sum() < ENOUGH:
             continue
-        model = fit_series(
-            part,
-            k,
-            family,
-            rng=rng,
-            starts=STARTS,
-            iterations=ITERATIONS,
-            tolerance=TOLERANCE,
-            warm=None,
-            symbols=symbols,
-        )
+        model = _fit(part, k, family, rng, symbols)
         middle = start + width // 2
         later = _filtered(model, seen[start:], memory)
         earlier = _filtered(model, np.ascontiguousarray(seen[: start + width][::-1]), memory)[::-1]

@@ -134,8 +134,8 @@ class Inferred:
         dict or pandas.DataFrame
             The columns ``from``, ``to``, ``regime``, ``rounds``, and for each column of numbers
             ``mean`` and ``deviation``; for symbols, the share of each. ``from`` and ``to`` are the
-            times of the first and the last round, or their places. A data frame if the values or
-            times came from pandas, else a dictionary of columns.
+            times of the first and the last round, or their places. A data frame if the values came
+            from pandas, else a dictionary of columns.
         """
         columns = self.stays()
         if not self.sequence.pandas:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.terminal import counted
+from normalhedge.latent.regimes._evidence import LASTING
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._inferred import Inferred
 
 WORDS = ("No", "One", "Two", "Three", "Four", "Five")
@@ -23,20 +25,15 @@ def verdict(inferred: Inferred) -> SeriesVerdict:
     """Return the verdict on a series.
 
     Regimes return if one of them has several stays on the path in hindsight. If each has one, there
-    are breaks. With a single regime, its parameters wander or stay.
+    are breaks. With a single regime, its parameters wander or stay. States that last no longer than
+    at random are no regimes.
     """
+    evidence = _evidence(inferred)
+    single = _single(inferred.hindsight)
+    if single is not None:
+        return SeriesVerdict(*single, evidence)
     looked = inferred.hindsight
     count = len(looked.parameters)
-    evidence = _evidence(inferred)
-    if not count:
-        return SeriesVerdict("nothing", "Nothing was observed.", evidence)
-    if count == 1:
-        if looked.moving > 0.5:
-            words = "No regimes: a single one that wanders explains the series as well."
-            return SeriesVerdict("wandering", words, evidence)
-        return SeriesVerdict(
-            "nothing", "No regimes: a single one explains the series as well.", evidence
-        )
     stays = inferred.stays()
     if max(looked.stays.values()) > 1:
         number = WORDS[count] if count < len(WORDS) else str(count)
@@ -53,11 +50,25 @@ def verdict(inferred: Inferred) -> SeriesVerdict:
     places = [str(when) for when in stays["from"][1:]]
     parts = " to ".join(f"state {k} ({_brief(inferred, k)})" for k in stays["regime"])
     if not places:
-        words = f"No regimes: the most probable path stays in state {stays['regime'][0]}."
+        words = f"No change: the most probable path stays in state {stays['regime'][0]}."
         return SeriesVerdict("nothing", words, evidence)
     name = "A break" if len(places) == 1 else f"{WORDS[min(len(places), 5)]} breaks"
     words = f"{name}, at {' and '.join(places)}: from {parts}. No regime returns."
     return SeriesVerdict("break", words, evidence)
+
+
+def _single(looked: RegimesInHindsight) -> tuple[str, str] | None:
+    """Return the kind of a series without regimes, and a sentence; None if there are regimes."""
+    if not looked.parameters:
+        return "nothing", "Nothing was observed."
+    if len(looked.parameters) == 1:
+        if looked.moving > 0.5:
+            return "wandering", "No regimes: a single one that wanders explains the series as well."
+        return "nothing", "No regimes: a single one explains the series as well."
+    if all(p.stay <= p.share + LASTING for p in looked.parameters.values()):
+        words = "states follow each other at random, and only describe the distribution"
+        return "nothing", f"No regimes: {words}."
+    return None
 
 
 def _brief(inferred: Inferred, state: int) -> str:
@@ -78,12 +89,13 @@ def _brief(inferred: Inferred, state: int) -> str:
 
 def _evidence(inferred: Inferred) -> str:
     scores = inferred.hindsight.scores
+    causal = f"Predictions at the time: {inferred.evidence.sentence(inferred.time)}."
     if len(scores) < 2:
-        return ""
+        return causal
     best = max(scores, key=lambda k: scores[k])
     parts = [f"{counted(k, 'state')} {scores[k]:+.3f}" for k in scores if k != best]
     return (
         f"Given all rounds, the best score in nats a round has a model with "
         f"{counted(best, 'state')}; others are behind it: {', '.join(parts)}. An additional state "
-        f"counts as a regime if it adds {inferred.live.regimes.settings.worth:g} or more."
+        f"counts as a regime if it adds {inferred.live.regimes.settings.worth:g} or more. {causal}"
     )
