@@ -17,6 +17,7 @@ from starlette.routing import Mount
 from normalhedge.service import Settings, app
 from tests.service.examples import ONE
 from tests.service.running import Asked, served
+from tests.service.talking import Talk
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -50,6 +51,21 @@ def test_it_owns_its_database_while_it_runs(tmp_path: Path) -> None:
             assert client.get(ONE).json()["rounds"] == rounds
             client.send_json(f"{ONE}/predict", {"forecasts": {"a": 1.0}})
     assert [path.name for path in tmp_path.iterdir()] == ["a.db"]  # given up: no lock
+
+
+def test_one_application_may_be_started_again(db: str) -> None:
+    """As the tests of other people do."""
+    application = app(Settings(db=db))
+    for rounds in range(3):
+        with behind_uvicorn(application) as url, Asked(url) as client:
+            if not rounds:
+                client.send_json("/v1/mixtures", {"name": "load"})
+            assert client.get("/readyz").json()["ok"] is True
+            assert client.get(ONE).json()["rounds"] == rounds
+            client.send_json(f"{ONE}/predict", {"forecasts": {"a": 1.0}})
+            with Talk(url, f"{ONE}/events", "GET") as told:  # open answers can be opened again
+                told.head()
+                assert b"hello" in told.hear()
 
 
 def test_without_its_lifespan_it_says_so(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from normalhedge.service import Limits
+from normalhedge.service._sqlite import SQLite
 from tests.service.examples import ONE, ask
 from tests.service.postgres import Cluster, cluster, programs
 from tests.service.running import Asked, process, served
@@ -139,6 +140,23 @@ def test_a_statement_that_waits_for_a_lock_is_given_up(own_postgres: Cluster) ->
             other.rollback()
         assert within(20.0, lambda: ask(client, "predict", ROUND, "k")[0] == 200)
         assert client.get(ONE).json()["rounds"] == 1
+
+
+def test_whoever_asks_often_does_not_make_the_disk_work(
+    client: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[float] = []
+    touch = SQLite.touch
+
+    def counted(self: SQLite) -> None:
+        written.append(time.monotonic())
+        touch(self)
+
+    monkeypatch.setattr(SQLite, "touch", counted)
+    begun = time.monotonic()
+    while time.monotonic() - begun < 2.5:
+        assert client.get("/readyz").status_code == 200
+    assert 1 <= len(written) <= 4
 
 
 def test_health_answers_when_all_connections_are_taken(tmp_path: Path) -> None:

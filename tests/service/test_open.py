@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -195,6 +196,7 @@ def mounted(tmp_path: Path) -> Iterator[tuple[str, Path, Any]]:
 def test_a_mounted_file_that_was_replaced_is_noticed(mounted: tuple[str, Path, Any]) -> None:
     _, outside, log = mounted
     write_tokens(outside, [Token("other", "0" * 64, "read", None, 0.0, None)])
+    assert select.select([log], [], [], 10.0)[0], "the log says nothing"
     said = json.loads(log.readline())
     assert said["level"] == "error"
     assert said["sentence"].endswith("mount its folder, not the file")

@@ -74,7 +74,9 @@ def test_a_log_of_an_earlier_release_gets_the_column(tmp_path: Path) -> None:
         client.send_json("/v1/mixtures", {"name": "load"})
         client.send_json(f"{ONE}/predict", ROUND)
     with closing(sqlite3.connect(db)) as connection:
-        connection.execute("ALTER TABLE events DROP COLUMN sender")
+        for column in ("sender", "checksum"):
+            connection.execute(f"ALTER TABLE events DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version=1")
     for _ in range(2):
         with served(db) as url, Asked(url) as client:
             client.send_json(f"{ONE}/predict", ROUND)

@@ -21,7 +21,8 @@ class Health:
         self.registry: Registry | None = None
         self.known = ""  # what the last look found
         self._waiting = waiting
-        self._trying: asyncio.Task[None] | None = None
+        self._trying: asyncio.Task[None] | None = None  # the last attempt to write
+        self._begun = 0.0
 
     async def healthz(self, call: Call) -> Reply:
         """Tell that the process answers."""
@@ -50,7 +51,9 @@ class Health:
             return "the database cannot be used"
         if time.monotonic() - registry.committer.written < FRESH:
             return ""
-        if self._trying is None or self._trying.done():
+        if self._trying is None or (self._trying.done() and time.monotonic() - self._begun > FRESH):
+            # No more often: anybody may ask, and each attempt is a write of the disk.
+            self._begun = time.monotonic()
             self._trying = asyncio.create_task(registry.try_to_write())
         try:
             async with asyncio.timeout(PATIENCE):

@@ -217,50 +217,39 @@ class Endpoint:
         name = scope["path_params"].get("name", "")
         if self.scope:
             self.access.check(holder, self.scope, name)
-        if not self.streams:
-            await self._answer_whole(scope, receive, send, head, holder)
-            return
-        with self.answers.opened(holder, self.scope, name) as opened:
-            abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
-            receive, send = opened.receiving(receive), opened.sending(send, abort)
-            await self._answer(scope, receive, send, head, holder)
-            two_ways = scope["method"] == "POST"
-            with suppress(SlowReaderError):
-                await opened.finish(send, _last_line if two_ways else lambda _: b"")
-
-    async def _answer(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        head: dict[bytes, bytes],
-        holder: Holder,
-    ) -> None:
-        call = Call(scope, receive, send)
-        call.head, call.holder, call.limits = head, holder, self.limits
-        response = await self.handler(call)
-        if len(getattr(response, "body", b"")) > PART:
-            await self._send(response, send)
-        else:
-            await response(scope, receive, send)
-
-    async def _answer_whole(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        head: dict[bytes, bytes],
-        holder: Holder,
-    ) -> None:
-        """Answer when there is room for the body of the request."""
         if self.reads:
             self.flight.check()
+        if self.streams:
+            await self._stream(scope, receive, send, holder, name)
+            return
         length = head.get(b"content-length", b"0")
         size = int(length) if length.isdigit() else 0
         if b"transfer-encoding" in head:
             size = self.limits.body
         async with self.flight.request(size):
-            await self._answer(scope, receive, send, head, holder)
+            response = await self.handler(self._call(scope, receive, send, holder))
+            if len(getattr(response, "body", b"")) > PART:
+                await self._send(response, send)
+            else:
+                await response(scope, receive, send)
+
+    def _call(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> Call:
+        call = Call(scope, receive, send)
+        call.head, call.holder, call.limits = scope[HEAD], holder, self.limits
+        return call
+
+    async def _stream(
+        self, scope: Scope, receive: Receive, send: Send, holder: Holder, name: str
+    ) -> None:
+        """Answer a request whose answer stays open."""
+        with self.answers.opened(holder, self.scope, name) as opened:
+            abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
+            receive, send = opened.receiving(receive), opened.sending(send, abort)
+            response = await self.handler(self._call(scope, receive, send, holder))
+            await response(scope, receive, send)
+            two_ways = scope["method"] == "POST"
+            with suppress(SlowReaderError):
+                await opened.finish(send, _last_line if two_ways else lambda _: b"")
 
     async def _send(self, response: Response, send: Send) -> None:
         """Send a long answer in parts, as fast as it is read; give a slow reader up."""
@@ -276,13 +265,13 @@ class Endpoint:
                     await send({"type": "http.response.body", **part})
 
 
-PART = 65_536  # the bytes of an answer that are sent at once
-SLOWEST = 50_000  # the bytes that a reader must take in a second
-
-
 def _last_line(reason: str) -> bytes:
     """Return the last line of a stream of lines that ends from this side."""
     return as_json({"error": f"this stream ends: {reason}"}) + b"\n"
+
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
 
 
 INSIDE = "something went wrong inside of the server; its log says what"
@@ -308,6 +297,7 @@ class Application:
         self.answers = answers
         self.limits = limits
         self.observe = observe
+        self.flight = Flight(limits.flight, limits.sending, limits.body_seconds)
         self.router = Router(redirect_slashes=False, lifespan=lifespan)
 
     def answer_at(
@@ -317,14 +307,9 @@ class Application:
         elsewhere: ASGIApp | None = None,
     ) -> None:
         """Answer at these addresses; an application of ASGI may answer at all others."""
-        access, limits, answers = self.answers.access, self.limits, self.answers
-        flight = Flight(limits.flight, limits.sending, limits.body_seconds)
+        shared = self.answers.access, self.limits, self.answers, self.flight
         places: list[BaseRoute] = [
-            StarletteRoute(
-                route.path,
-                Endpoint(route, access, limits, answers, flight),
-                methods=[route.method],
-            )
+            StarletteRoute(route.path, Endpoint(route, *shared), methods=[route.method])
             for route in routes
         ]
         self.router.routes = [*places, *others]

@@ -101,6 +101,10 @@ class OpenAnswers:
         finally:
             self._opened.discard(one)
 
+    def begin(self) -> None:
+        """Let answers be opened: the server starts, perhaps again."""
+        self._stopping = ""
+
     def end_refused(self) -> None:
         """End the answers that their tokens do not allow any more."""
         for one in list(self._opened):

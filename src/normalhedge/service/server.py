@@ -67,12 +67,16 @@ class Service:
             settings.alarm_url, settings.alarm_secret_file, settings.alarm_command
         )
         self.owned = asyncio.Event()  # whether this process owns the database
+        self.application = Application(self.answers, limits, self._observe, self._lifespan)
+        self._stopping = asyncio.Event()
+        self._rest()
+
+    def _rest(self) -> None:
+        """Be as before the start."""
         self.registry: Registry | None = None
         self.alarms: Alarms | None = None
-        self.application = Application(self.answers, limits, self._observe, self._lifespan)
         self._health = Health(self._why_not)
         self._waiting = "this server has not started: its ASGI server must run the lifespan"
-        self._stopping = asyncio.Event()
         self._observed: Callable[[str, str, int, float], None] = lambda *_: None
         self._standing_by: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -91,6 +95,8 @@ class Service:
     async def running(self) -> AsyncIterator[None]:
         """Own the database, or wait for it if the settings say so; give it up at the end."""
         loop = asyncio.get_running_loop()
+        self.owned, self._stopping = asyncio.Event(), asyncio.Event()
+        self.answers.begin()
         try:
             try:
                 await asyncio.to_thread(self.storage.open)
@@ -106,6 +112,7 @@ class Service:
             yield
         finally:
             await self._stop()
+            self._rest()
 
     @asynccontextmanager
     async def _lifespan(self, application: Any) -> AsyncIterator[None]:
