@@ -65,6 +65,23 @@ struct Content {
         next_checkpoint = 0;
     }
 
+    // The bytes of the state and of its checkpoints, if so many experts, items, cells and classes join.
+    double bytes_with(size_t experts, size_t more_items, size_t more_cells, size_t more_classes) const {
+        const Shape shape = rule->shape(n() + experts, items.size() + more_items, cells.size() + more_cells,
+                                        classes.size() + more_classes);
+        const double copies = limits.history > 0 ? 3.0 : 1.0;
+        return copies * state.bytes_for(shape);
+    }
+
+    // The bytes of the rounds that wait or are kept.
+    size_t bytes_of_rounds() const {
+        size_t bytes = 0;
+        for (const auto& [ticket, round] : pending) bytes += round->bytes();
+        for (const Entry& entry : history)
+            if (entry.round) bytes += entry.round->bytes() + entry.outcomes.size() * sizeof(double);
+        return bytes;
+    }
+
     // The number of rounds between checkpoints: two of them cover the history.
     std::int64_t stretch() const { return limits.history > 3 ? limits.history / 2 : 1; }
 };

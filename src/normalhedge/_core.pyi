@@ -43,6 +43,7 @@ STEADY_CORRECTION: int
 STEADY_EQUATIONS: int
 MOST_STACKED: int
 STEADY_RIDGE: int
+TRUST_IN_BASE: float
 
 class Live:
     weights: Floats
@@ -80,6 +81,7 @@ class Live:
     checkpoints: list[tuple[Live, int]]
     version: int
     waiting: int
+    bytes_of_rounds: int
     attached: Any
     turn: Turn
     value_count: int
@@ -124,6 +126,7 @@ class Live:
         expired: int,
         /,
     ) -> None: ...
+    def bytes_with(self, experts: int, items: int, cells: int, classes: int, /) -> float: ...
     def find_id(self, text: str, /) -> int: ...
     def find(self, name: object, /) -> int: ...
     def find_item(self, name: str, /) -> int: ...
@@ -159,6 +162,83 @@ def em_fit(
     trace: Floats,
     /,
 ) -> tuple[float, int]: ...
+def em_fit_lanes(
+    series: Floats,
+    shapes: np.ndarray,
+    units: Floats,
+    initial: Floats,
+    transition: Floats,
+    parameters: Floats,
+    divisions: np.ndarray,
+    guards: Floats,
+    tolerance: float,
+    calls: int,
+    traces: Floats,
+    totals: Floats,
+    /,
+) -> None: ...
+def filter_candidates(
+    shapes: np.ndarray,
+    parameters: Floats,
+    packed: Floats,
+    places: np.ndarray,
+    transition: Floats,
+    series: Floats,
+    predicted: Floats,
+    logs: Floats,
+    filtered: Floats,
+    /,
+) -> None: ...
+def log_gains(logs: Floats, nats: float, gains: Floats, /) -> None: ...
+def mixed_quantiles(
+    normals: Floats,
+    students: Floats,
+    levels: Floats,
+    centre: float,
+    width: float,
+    result: Floats,
+    /,
+) -> None: ...
+def online_components(
+    shapes: np.ndarray, columns: int, block: Floats, beliefs: Floats, parameters: Floats, /
+) -> None: ...
+def pack_states(
+    shapes: np.ndarray, parameters: Floats, columns: int, packed: Floats, /
+) -> None: ...
+def regime_shares(
+    weights: Floats,
+    filtered: Floats,
+    maps: Floats,
+    leave: Floats,
+    hidden: Floats,
+    alike: Floats,
+    regimes: Floats,
+    switching: Floats,
+    /,
+) -> None: ...
+def remember_logs(
+    logs: Floats,
+    weights: Floats,
+    states: np.ndarray,
+    known: np.ndarray,
+    keep: float,
+    counted: float,
+    ahead: Floats,
+    standing: Floats,
+    kinds: Floats,
+    evidence: Floats,
+    mixed: Floats,
+    /,
+) -> float: ...
+def smooth_candidates(
+    shapes: np.ndarray,
+    parameters: Floats,
+    initial: Floats,
+    transition: Floats,
+    series: Floats,
+    smoothed: Floats,
+    /,
+) -> None: ...
 def em_log_densities(
     family: str, observations: Floats, parameters: Floats, result: Floats, /
 ) -> None: ...
@@ -224,6 +304,27 @@ def log(x: Floats, result: Floats, /) -> None: ...
 def log1p(x: Floats, result: Floats, /) -> None: ...
 def log_gamma(x: Floats, result: Floats, /) -> None: ...
 def one_less_exp(x: Floats, result: Floats, /) -> None: ...
+def moving_expect(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, smoothed: Floats, /
+) -> float: ...
+def moving_fit(
+    family: str,
+    observations: Floats,
+    length: int,
+    keep: Floats,
+    initial: Floats,
+    transitions: Floats,
+    parameters: Floats,
+    start: Floats | None,
+    guards: Floats,
+    iterations: int,
+    tolerance: float,
+    logs: Floats,
+    /,
+) -> tuple[float, int]: ...
+def moving_path(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, path: np.ndarray, /
+) -> float: ...
 def online_begin(
     shape: np.ndarray, settings: Floats, columns: int, shares: Floats, block: Floats, /
 ) -> None: ...
@@ -260,6 +361,45 @@ def run_with_gaps(
     distributions: Floats,
     /,
 ) -> tuple[int, float]: ...
+def series_ahead(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    numbers: Floats,
+    rounds: int,
+    shares: Floats,
+    rows: Floats,
+    /,
+) -> int: ...
+def series_breaks(
+    family: str, width: int, grid: Floats, numbers: Floats, runs: Floats, /
+) -> int: ...
+def series_learn(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    /,
+) -> None: ...
+def series_run(
+    kind: str,
+    family: str,
+    width: int,
+    grid: Floats,
+    memory: float,
+    seen: Floats,
+    numbers: Floats,
+    logs: Floats,
+    means: Floats,
+    variances: Floats,
+    /,
+) -> None: ...
+def series_size(kind: str, family: str, width: int, grid: int, /) -> int: ...
 def set_slicing(slice_: int, large: int, cores: int, /) -> None: ...
 def write_loss_table(
     forecasts: Floats,

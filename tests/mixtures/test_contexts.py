@@ -16,8 +16,9 @@ from normalhedge.mixtures.files._schema import read_mixture, write_mixture
 from normalhedge.mixtures.losses import crps
 from normalhedge.mixtures.streams import MixtureFile, Stream
 from tests.context_oracle import ContextOracle, Row
+from tests.corrections_oracle import MEMBERS
 
-BASE, COMMON, FIRST = 4, 6, 10
+BASE, COMMON, FIRST = 4, 6, 5 + MEMBERS
 """The places of the base, of the common correction and of the contexts among the values."""
 
 Rounds = list[tuple[dict[str, Any], dict[str, Any], Any]]

@@ -1,6 +1,7 @@
 """A proxy that cuts connections: before, within and after requests and answers."""
 
 import socket
+import ssl
 import struct
 import threading
 from collections import Counter
@@ -17,17 +18,25 @@ CUTS = ("before", "half request", "no answer", "gone early", "half answer")
 class Proxy:
     """A proxy in threads, one for each connection.
 
-    ``share`` is the share of requests that meet a cut; ``cuts`` counts them by place.
+    ``share`` is the share of requests that meet a cut; ``cuts`` counts them by place. With ``tls``
+    the proxy speaks TLS to its clients.
     """
 
-    def __init__(self, url: str, rng: np.random.Generator, share: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        rng: np.random.Generator,
+        share: float,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         there = urlsplit(url)
         self._there = there.hostname, there.port
         self._rng, self._share = rng, share
         self._lock = threading.Lock()
         self.cuts: Counter[str] = Counter()
         self._listening = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self._tls = tls
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._listening.getsockname()[1]}"
         self._open: set[socket.socket] = set()
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
@@ -50,6 +59,8 @@ class Proxy:
     def _relay(self, client: socket.socket) -> None:
         with ExitStack() as stack, suppress(OSError, EOFError):
             stack.enter_context(client)
+            if self._tls is not None:
+                client = stack.enter_context(self._tls.wrap_socket(client, server_side=True))
             server = stack.enter_context(socket.create_connection(self._there))
             self._open |= {client, server}
             stack.callback(self._open.difference_update, {client, server})
@@ -110,9 +121,11 @@ def _more(source: socket.socket) -> bytes:
 
 
 @contextmanager
-def proxied(url: str, seed: int, share: float) -> Iterator[Proxy]:
+def proxied(
+    url: str, seed: int, share: float, tls: ssl.SSLContext | None = None
+) -> Iterator[Proxy]:
     """Start a proxy before a server; ``share`` of the requests meet a cut."""
-    proxy = Proxy(url, np.random.default_rng(seed), share)
+    proxy = Proxy(url, np.random.default_rng(seed), share, tls)
     try:
         yield proxy
     finally:

@@ -31,7 +31,7 @@ def test_what_happens_to_a_mixture_is_told(db: str) -> None:
 
 def check_what_is_told(client: Asked) -> None:
     with Asked(str(client.base_url)) as other, other.stream("GET", f"{ONE}/events") as answer:
-        assert answer.headers["content-type"] == "text/event-stream"
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         told = messages(answer)
         assert next(told)[0] == "hello"
         ask(client, "predict", {"forecasts": {"a": 1.0, "b": 3.0}, "id": "x"})

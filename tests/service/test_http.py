@@ -26,7 +26,7 @@ def test_a_stream_that_fails_midway_has_no_end(
     client.send_json("/v1/mixtures", {"name": "load"})
     ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
     ask(client, "predict", forecasts(0))
-    monkeypatch.setattr("normalhedge.service._views.LOG_AT_ONCE", 1)
+    monkeypatch.setattr("normalhedge.service._sqlite.PAGE", 1)
     asked = []
 
     def fail(*_: Any) -> Any:
@@ -40,8 +40,7 @@ def test_a_stream_that_fails_midway_has_no_end(
         client.get(f"{ONE}/log")
     assert len(asked) == 6
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert lines[-2]["error"].startswith("ZeroDivisionError")
-    assert lines[-1]["what"].startswith("uvicorn")
+    assert lines[-1]["error"].startswith("ZeroDivisionError")
     assert client.get("/healthz").status_code == 200
 
 
@@ -55,9 +54,33 @@ def test_paths_and_methods_that_are_not_there(small: Asked) -> None:
     wrong = small.get(f"{ONE}/predict")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     assert small.head("/v1/mixtures").status_code == 200
+    wrong = small.put(ONE)
+    assert wrong.headers["allow"] == "DELETE, GET, HEAD, PATCH"
+    assert wrong.json()["error"] == "this address answers to DELETE, GET, HEAD, PATCH only"
+    assert small.post("/dashboard/main.js").json()["error"].endswith("answers to GET, HEAD only")
     assert small.get(f"{ONE}/history", params={"limit": "x"}).status_code == 422
     assert small.get(f"{ONE}/history", params={"since": "nan"}).status_code == 422
     assert small.get(f"{ONE}/history?%ff=1&&&=").status_code in {200, 400}
+
+
+def test_the_head_of_a_stream_ends(small: Asked) -> None:
+    for path in (f"{ONE}/events", f"{ONE}/log", "/v1/events"):
+        answer = small.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_files_are_asked_for_again_but_not_sent_again(small: Asked) -> None:
+    first = small.get("/dashboard/main.js")
+    assert first.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert first.headers["cache-control"] == "no-cache"
+    again = small.get("/dashboard/main.js", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    for _ in range(3):  # an answer does not grow with the number of requests
+        pages = [small.get(path).headers for path in ("/", "/docs", "/dashboard/index.html")]
+    for headers in pages:
+        assert headers["content-type"] == "text/html; charset=utf-8"
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert len(headers.get_list("x-content-type-options")) == 1
 
 
 HEAD = (

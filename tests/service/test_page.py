@@ -106,4 +106,4 @@ def test_the_metrics_of_the_alarms_exist(server: str) -> None:
             mixture.update(mixture.predict({"a": 1.0, "b": 2.0}).ticket, float(outcome))
     text = httpx.get(f"{server}/metrics").text
     for name in set(re.findall(r"normalhedge_\w+", PAGE)):
-        assert f"\n{name}" in text, name
+        assert f"\n{name}" in text or f"\n# TYPE {name} " in text, name

@@ -28,6 +28,7 @@ EXTRAS = {
     "scipy": "certify",
     "sklearn": "sklearn",
     "sktime": "sktime",
+    "starlette": "serve",
     "uvicorn": "serve",
 }
 """The extra of this package that installs each library."""

@@ -29,10 +29,24 @@ from normalhedge.cli._terminal import echo
               help="Allow other machines to connect without tokens.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="Accept requests to the server under this name, too; repeatable.")  # fmt: skip
+@path_option("--tls-cert", "FILE", "Speak HTTPS, with this certificate.")
+@path_option("--tls-key", "FILE", "The key of the certificate.")
+@path_option("--tls-client-ca", "FILE", "Ask clients for certificates of these authorities.")
+@click.option("--trust-proxy", multiple=True, metavar="ADDRESS",
+              help="Believe the X-Forwarded-For of this proxy; repeatable.")  # fmt: skip
 @click.option("--wait", is_flag=True, default=None,
               help="Wait while another process owns the database.")  # fmt: skip
 @click.option("--keep-days", type=click.FloatRange(0), metavar="DAYS",
               help="Remove older entries from the log.  [default: 0, keep everything]")  # fmt: skip
+@click.option("--alarm-url", metavar="URL",
+              help="POST each alarm to this address, until it takes it.")  # fmt: skip
+@path_option(
+    "--alarm-secret-file",
+    "FILE",
+    "Sign alarms with the secret in this file: X-Normalhedge-Signature.",
+)
+@click.option("--alarm-command", metavar="COMMAND",
+              help="Run this for each alarm, JSON on its stdin, until it succeeds.")  # fmt: skip
 @click.option("--log-requests", is_flag=True, default=None,
               help="Write a line to stderr for each request.")  # fmt: skip
 @config_option
@@ -44,13 +58,15 @@ def command(config: Path | None, check: bool, **parameters: Any) -> None:  # noq
     answers. After a crash it replays the log: it loses no acknowledged request, and learns none
     twice. One process at a time owns a database.
     """
-    for module in ("msgspec", "uvicorn", "prometheus_client"):
+    for module in ("msgspec", "prometheus_client", "starlette", "uvicorn"):
         extras.require(module)
     from normalhedge.service import server, settings  # noqa: PLC0415 -- an extra
 
-    if parameters["token_file"] is not None:
-        parameters["token_file"] = str(parameters["token_file"])
-    parameters["allow_host"] = parameters["allow_host"] or None
+    for name, value in parameters.items():
+        if isinstance(value, Path):
+            parameters[name] = str(value)
+        elif value == ():
+            parameters[name] = None
     configuration = settings.read_settings(config, **parameters)
     if check:
         for sentence in server.check(configuration):

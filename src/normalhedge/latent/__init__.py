@@ -23,14 +23,26 @@ from normalhedge.latent.banks import (
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.regimes import Forecast, Inferred, Live, Regimes, infer, resume
+from normalhedge.latent.regimes import (
+    Break,
+    Evidence,
+    Forecast,
+    Inferred,
+    Live,
+    Regimes,
+    RegimesInHindsight,
+    infer,
+    resume,
+)
 from normalhedge.latent.tracking import HedgedTracker, ParticleFilter
 
 __all__ = [
     "BankRun",
     "BankState",
     "BayesAverage",
+    "Break",
     "CategoricalBank",
+    "Evidence",
     "Followed",
     "Forecast",
     "GaussianBank",
@@ -44,6 +56,7 @@ __all__ = [
     "Persistence",
     "Predictor",
     "Regimes",
+    "RegimesInHindsight",
     "StateExperts",
     "bank_from_hmmlearn",
     "best_candidate",

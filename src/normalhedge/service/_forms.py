@@ -1,7 +1,7 @@
 """The forms of requests and answers, which requests are checked by and OpenAPI is made of."""
 
 import json
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -161,6 +161,37 @@ class Coverage(Struct):
     outcomes: int
 
 
+class ExpertAlert(Struct):
+    """An expert that got worse, stopped, or repeats another one."""
+
+    kind: str
+    expert: str
+    since: Any
+    text: str
+    other: str | None
+
+
+class Alarm(Struct):
+    """An alert, or rounds that are overdue: when it began, and when somebody was told."""
+
+    id: int
+    mixture: str | None
+    kind: Literal["overdue", "degraded", "stopped", "copy"]
+    expert: str | None
+    other: str | None
+    since: Any
+    text: str
+    began: float
+    ended: float | None
+    told: float | None
+
+
+class AlarmPage(Struct):
+    """Alarms, the newest first."""
+
+    alarms: list[Alarm]
+
+
 class Health(Struct):
     """A mixture in a few numbers, some of which are missing until it is loaded."""
 
@@ -176,18 +207,23 @@ class Health(Struct):
     pending: int | UnsetType = UNSET
     expired: int | UnsetType = UNSET
     overdue: int | UnsetType = UNSET
+    overdue_after: float | UnsetType | None = UNSET
     loss: float | UnsetType | None = UNSET
     plain_mean_loss: float | UnsetType | None = UNSET
     worse_than_plain_mean: bool | UnsetType = UNSET
     coverage: list[Coverage] | UnsetType = UNSET
+    alerts: list[ExpertAlert] | UnsetType = UNSET
     loss_name: str | UnsetType = UNSET
 
 
 class MixtureList(Struct):
-    """All mixtures that the token may see."""
+    """Mixtures that the token may see, by name."""
 
     mixtures: list[Health]
     time: float
+    next: Annotated[
+        str | None, Meta(description="Give it as 'after' to get more; null at the end.")
+    ]
 
 
 class Details(Health):
@@ -252,6 +288,7 @@ class ServerState(Struct):
 
     ok: bool
     version: str
+    error: str | UnsetType = UNSET
 
 
 class WaitingRound(Struct):
@@ -263,9 +300,12 @@ class WaitingRound(Struct):
 
 
 class PendingPage(Struct):
-    """All rounds that wait for their outcomes."""
+    """Rounds that wait for their outcomes, by ticket."""
 
     pending: list[WaitingRound]
+    next: Annotated[
+        int | None, Meta(description="Give it as 'after' to get more; null at the end.")
+    ]
 
 
 class PastRound(Struct):
@@ -290,6 +330,9 @@ class PastRounds(Struct):
 
     rounds: list[PastRound]
     loss_name: str
+    next: Annotated[
+        str | None, Meta(description="Give it as 'before' to get earlier rounds; null at the end.")
+    ]
 
 
 class SummaryAnswer(Struct):

@@ -1,155 +1,160 @@
-"""The edge to HTTP: an application of ASGI that finds the route, checks, and answers.
+"""The edge to HTTP, on Starlette: requests, answers, the checks before each handler, and sentences.
 
-It is written by hand because a request takes as long to route through a framework as to answer, and
-because the table of routes (`normalhedge.service._routes`) is also the OpenAPI document.
+Starlette finds the route, reads the request and writes the answer. What is here is ours: the table
+of routes (`normalhedge.service._routes`), which is also the OpenAPI document; rights; sizes and
+times of bodies; and one sentence for everything that is refused.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple, cast
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._flight import Flight
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
+from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
 from normalhedge.service._problems import Problem
-from normalhedge.service.access import Access, Holder
+from normalhedge.service._senders import arrived, sender
+from normalhedge.service.access import NOBODY, Access, Holder
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+JSON = "application/json"
+LINES = "application/x-ndjson"
+EVENTS = "text/event-stream"
 
-JSON = b"application/json"
-LINES = b"application/x-ndjson"
-EVENTS = b"text/event-stream"
+HEAD = "normalhedge.head"  # the key of a scope for its headers by name
 
 SAFE = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Headers of every answer."""
 
-CLOSED = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""The policy of answers that are not pages."""
+CLOSED = (
+    *SAFE,
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+"""Headers of answers that are not files."""
 
 PAGE = (
-    b"content-security-policy",
-    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    b"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    *SAFE,
+    (b"cache-control", b"no-cache"),
+    (b"referrer-policy", b"no-referrer"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    ),
 )
-"""The policy of pages: files of this server alone, and no script inside of the page."""
-
-PREFIX = "/v1/mixtures/"
+"""Headers of pages: they use files of this server alone, and no script inside of the page."""
 
 
-class Reply(NamedTuple):
-    """An answer."""
+class Reply(Response):
+    """An answer; it is JSON unless ``media_type`` says otherwise."""
 
-    body: bytes | AsyncIterator[bytes]  # its bytes, or the parts of a stream
-    status: int = 200  # the status of HTTP
-    kind: bytes = JSON  # the type of its content
-    headers: tuple[tuple[bytes, bytes], ...] = ()  # further headers
+    media_type = JSON
 
 
-@dataclass(slots=True)
-class Call:
+class Stream(StreamingResponse):
+    """An answer in parts."""
+
+    body_iterator: AsyncIterator[bytes]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the parts, until the client has gone."""
+        try:
+            if scope["method"] == "HEAD":
+                start = {"status": self.status_code, "headers": self.raw_headers}
+                await send({"type": "http.response.start", **start})
+                await send({"type": "http.response.body", "body": b""})
+            elif scope["method"] == "POST":  # the handler reads the request meanwhile
+                await self.stream_response(send)
+            else:
+                await super().__call__(scope, receive, send)
+        except (ClientDisconnect, SlowReaderError):
+            pass
+        finally:
+            close = getattr(self.body_iterator, "aclose", None)
+            if close is not None:
+                await close()
+
+
+class Call(Request):
     """A request."""
 
-    scope: Scope
-    receive: Receive
-    headers: dict[bytes, bytes]
-    name: str  # the name of the mixture; empty if the address has none
+    head: dict[bytes, bytes]  # the headers, which are looked up often
     holder: Holder
     limits: Limits
 
     @property
-    def key(self) -> str | None:
-        """The idempotency key; None if there is none."""
-        key = self.headers.get(b"idempotency-key")
-        return None if key is None else check_key(key.decode("latin-1"))
+    def name(self) -> str:
+        """The name of the mixture; empty if the address has none."""
+        return cast(str, self.path_params.get("name", ""))
 
     @property
-    def query(self) -> dict[str, str]:
-        """The arguments in the address."""
-        try:
-            pairs = parse_qsl(
-                self.scope["query_string"].decode("ascii"),
-                keep_blank_values=True,
-                strict_parsing=bool(self.scope["query_string"]),
-                errors="strict",
-                max_num_fields=20,
-            )
-        except ValueError:
-            raise Problem(400, "the query of the address cannot be read") from None
-        return dict(pairs)
+    def key(self) -> str | None:
+        """The idempotency key; None if there is none."""
+        key = self.head.get(b"idempotency-key")
+        return None if key is None else check_key(key.decode("latin-1"))
 
-    def require(self, *kinds: bytes) -> None:
+    def require(self, *kinds: str) -> None:
         """Refuse a body that does not say that it is of one of these types.
 
         A page of another site can make a browser send other types without asking, but not these.
         """
-        kind = self.headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-        if kind not in kinds:
-            wanted = b" or ".join(kinds).decode()
+        kind = self.head.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if kind.decode("latin-1") not in kinds:
+            wanted = " or ".join(kinds)
             raise Problem(415, f"the Content-Type of this request must be {wanted}")
 
-    async def body(self, limit: int | None = None) -> bytes:
-        """Return the whole body; refuse one that is too large or too slow."""
+    async def content(self, limit: int | None = None) -> bytes:
+        """Return the whole body; refuse one that is too large or too slow.
+
+        A body that is a little too large is read and thrown away before it is refused: an answer
+        is lost where the connection is closed while the client still sends.
+        """
         limit = self.limits.body if limit is None else limit
-        length = self.headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > limit:
-            raise too_large(limit)
+        most = max(limit, self.limits.state)
+        length = self.head.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > most:
+            raise too_large(limit, close=True)
         parts: list[bytes] = []
-        size, more = 0, True
+        size = 0
         try:
             async with asyncio.timeout(self.limits.body_seconds):
-                while more:
-                    part, more = await self._part()
-                    parts.append(part)
+                async for part in self.stream():
                     size += len(part)
-                    if size > limit:
-                        raise too_large(limit)
+                    if size > most:
+                        raise too_large(limit, close=True)
+                    if size <= limit:
+                        parts.append(part)
         except TimeoutError:
+            if size > limit:
+                raise too_large(limit, close=True) from None
             raise Problem(
                 408, "the request took too long to arrive", {"connection": "close"}
             ) from None
+        if size > limit:
+            raise too_large(limit)
         return b"".join(parts)
 
-    async def _part(self) -> tuple[bytes, bool]:
-        """Return the next part of the body, and whether there are more."""
-        message = await self.receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        return message.get("body", b""), message.get("more_body", False)
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the body as they arrive."""
-        more = True
-        while more:
-            part, more = await self._part()
-            if part:
-                yield part
-
-    async def gone(self) -> None:
-        """Wait until the client has gone."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
+def too_large(limit: int, *, close: bool = False) -> Problem:
+    """Return the answer to a body above the limit; the rest of it may be still to come."""
+    headers = {"connection": "close"} if close else {}
+    return Problem(413, f"the request must have at most {limit} bytes", headers)
 
 
-class Disconnected(Exception):  # noqa: N818 -- it is no error
-    """The client has gone: nobody waits for an answer."""
-
-
-def too_large(limit: int) -> Problem:
-    """Return the answer to a body above the limit."""
-    return Problem(413, f"the request must have at most {limit} bytes", {"connection": "close"})
-
-
-Handler = Callable[[Call], Awaitable[Reply]]
+Handler = Callable[[Call], Awaitable[Response]]
 
 
 class Parameter(NamedTuple):
@@ -171,10 +176,11 @@ class Route(NamedTuple):
     request: Any = None
     answer: Any = None
     status: int = 200  # the status of success
-    media: str = "application/json"  # the type of the answer
-    takes: str = "application/json"  # the type of the request
+    media: str = JSON  # the type of the answer
+    takes: str = JSON  # the type of the request
     keyed: bool = False  # whether an idempotency key is used
     query: tuple[Parameter, ...] = ()
+    counted: bool = True  # whether requests count for the rate of their sender
 
     @property
     def label(self) -> str:
@@ -182,106 +188,208 @@ class Route(NamedTuple):
         return self.handler.__name__
 
 
-class Application:
-    """The application of ASGI."""
+class Endpoint:
+    """The handler of a route behind its checks, as an application of ASGI."""
 
     def __init__(
-        self,
-        routes: Iterable[Route],
-        access: Access,
-        limits: Limits,
-        observe: Callable[[str, str, int, float], None] = lambda *_: None,
+        self, route: Route, access: Access, limits: Limits, answers: OpenAnswers, flight: Flight
     ) -> None:
-        self.table = {(route.method, route.path): route for route in routes}
+        self.handler = route.handler
+        self.flight = flight
+        self.reads = route.method == "GET" and bool(route.scope)
+        self.scope = route.scope
+        self.label = route.label
+        self.counted = route.counted
+        self.streams = route.media in {LINES, EVENTS}
         self.access = access
         self.limits = limits
-        self.observe = observe
+        self.answers = answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1003})
+        head = scope[HEAD]
+        self.access.check_source(head, scope["method"])
+        holder = NOBODY
+        if self.counted:
+            holder = self.access.holder(head, scope.get("client"))
+            if holder.digest:
+                sender.get().token = holder.name
+        name = scope["path_params"].get("name", "")
+        if self.scope:
+            self.access.check(holder, self.scope, name)
+        if not self.streams:
+            await self._answer_whole(scope, receive, send, head, holder)
             return
-        begun = time.perf_counter()
-        label, name = "none", ""
-        try:
-            try:
-                path, name = _template(scope["path"])
-                method = scope["method"]
-                route = self.table.get(("GET" if method == "HEAD" else method, path))
-                if route is None:
-                    raise self._missing(path)
-                label = route.label
-                headers = dict(scope["headers"])
-                self.access.check_source(headers)
-                holder = self.access.holder(headers, scope.get("client"))
-                if route.scope:
-                    self.access.check(holder, route.scope, name)
-                reply = await route.handler(
-                    Call(scope, receive, headers, name, holder, self.limits)
-                )
-            except Problem as problem:
-                reply = _problem_reply(problem)
-            status = reply.status
-            await self._send(scope, reply, send)
-        except Disconnected:
-            status = 499
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:
-            status = 500
-            logs.failure("request", error, route=label)
-            await self._send(scope, _problem_reply(Problem(500, INSIDE)), send)
-        self.observe(label, name, status, time.perf_counter() - begun)
+        with self.answers.opened(holder, self.scope, name) as opened:
+            abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
+            receive, send = opened.receiving(receive), opened.sending(send, abort)
+            await self._answer(scope, receive, send, head, holder)
+            two_ways = scope["method"] == "POST"
+            with suppress(SlowReaderError):
+                await opened.finish(send, _last_line if two_ways else lambda _: b"")
 
-    def _missing(self, path: str) -> Problem:
-        allowed = ", ".join(sorted(method for method, place in self.table if place == path))
-        if allowed:
-            return Problem(405, f"this address answers to {allowed} only", {"allow": allowed})
-        return Problem(404, "there is nothing at this address: see /docs")
+    async def _answer(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        call = Call(scope, receive, send)
+        call.head, call.holder, call.limits = head, holder, self.limits
+        response = await self.handler(call)
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
 
-    async def _send(self, scope: Scope, reply: Reply, send: Send) -> None:
-        body = reply.body
-        page = reply.kind.startswith(b"text/html")
-        headers = [(b"content-type", reply.kind), *SAFE, PAGE if page else CLOSED, *reply.headers]
-        if isinstance(body, bytes):
-            headers.append((b"content-length", b"%d" % len(body)))
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        wanted = scope["method"] != "HEAD"
-        if isinstance(body, bytes):
-            await send({"type": "http.response.body", "body": body if wanted else b""})
-            return
-        try:
-            if wanted:
-                async for part in body:
-                    await send({"type": "http.response.body", "body": part, "more_body": True})
-        except Disconnected:
-            return
-        except Exception as error:
-            # The status is sent already: the connection is closed, so that the end is missed.
-            logs.failure("stream", error)
-            return
-        finally:
-            close = getattr(body, "aclose", None)
-            if close is not None:
-                await close()
-        await send({"type": "http.response.body", "body": b""})
+    async def _answer_whole(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        """Answer when there is room for the body of the request."""
+        if self.reads:
+            self.flight.check()
+        length = head.get(b"content-length", b"0")
+        size = int(length) if length.isdigit() else 0
+        if b"transfer-encoding" in head:
+            size = self.limits.body
+        async with self.flight.request(size):
+            await self._answer(scope, receive, send, head, holder)
+
+    async def _send(self, response: Response, send: Send) -> None:
+        """Send a long answer in parts, as fast as it is read; give a slow reader up."""
+        body = bytes(response.body)
+        start = {"status": response.status_code, "headers": response.raw_headers}
+        seconds = self.limits.body_seconds + len(body) / SLOWEST
+        with self.flight.answer(len(body)):
+            async with asyncio.timeout(seconds):
+                await send({"type": "http.response.start", **start})
+                for k in range(0, len(body), PART):
+                    more = k + PART < len(body)
+                    part = {"body": body[k : k + PART], "more_body": more}
+                    await send({"type": "http.response.body", **part})
+
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
+
+
+def _last_line(reason: str) -> bytes:
+    """Return the last line of a stream of lines that ends from this side."""
+    return as_json({"error": f"this stream ends: {reason}"}) + b"\n"
 
 
 INSIDE = "something went wrong inside of the server; its log says what"
 """The answer to a request that failed for a reason of the server's own."""
 
+FILE = "page"  # the word for files in metrics and logs
 
-def _problem_reply(problem: Problem) -> Reply:
-    headers = tuple((name.encode(), value.encode()) for name, value in problem.headers.items())
+
+class Application:
+    """The application of ASGI.
+
+    It stands in the place of `starlette.applications.Starlette`, whose layers for errors would be
+    passed by every request as well.
+    """
+
+    def __init__(
+        self,
+        answers: OpenAnswers,
+        limits: Limits,
+        observe: Callable[[str, str, int, float], None],
+        lifespan: Lifespan[Any],
+    ) -> None:
+        self.answers = answers
+        self.limits = limits
+        self.observe = observe
+        self.router = Router(redirect_slashes=False, lifespan=lifespan)
+
+    def answer_at(
+        self,
+        routes: Iterable[Route],
+        others: Iterable[BaseRoute] = (),
+        elsewhere: ASGIApp | None = None,
+    ) -> None:
+        """Answer at these addresses; an application of ASGI may answer at all others."""
+        access, limits, answers = self.answers.access, self.limits, self.answers
+        flight = Flight(limits.flight, limits.sending, limits.body_seconds)
+        places: list[BaseRoute] = [
+            StarletteRoute(
+                route.path,
+                Endpoint(route, access, limits, answers, flight),
+                methods=[route.method],
+            )
+            for route in routes
+        ]
+        self.router.routes = [*places, *others]
+        self.router.default = self.router.not_found if elsewhere is None else elsewhere
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.router(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        client = scope.get("client")
+        scope[HEAD] = head = dict(scope["headers"])
+        named = arrived(head, client[0] if client else "")
+        status = 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                closed = isinstance(scope.get("endpoint"), Endpoint | None)
+                message["headers"] = [*message["headers"], *named, *(CLOSED if closed else PAGE)]
+            await send(message)
+
+        scope["app"] = self  # so that the router raises what is refused
+        try:
+            await self.router(scope, receive, answer)
+        except (Problem, HTTPException) as error:
+            problem = error if isinstance(error, Problem) else self._missing(scope, error)
+            await problem_reply(problem)(scope, receive, answer)
+        except ClientDisconnect:
+            status = 499
+        except Exception as error:
+            logs.failure("request", error, route=_label(scope))
+            if not status:
+                closing = {"connection": "close"}  # as the error goes on to the server
+                await problem_reply(Problem(500, INSIDE, closing))(scope, receive, answer)
+            raise
+        finally:
+            name = scope.get("path_params", {}).get("name", "")
+            self.observe(_label(scope), name, status, time.perf_counter() - begun)
+
+    def _missing(self, scope: Scope, error: HTTPException) -> Problem:
+        """Return the answer where there is no such address, or no such method."""
+        if error.status_code != 405:
+            return Problem(404, "there is nothing at this address: see /docs")
+        methods = {
+            method
+            for route in self.router.routes
+            if isinstance(route, StarletteRoute) and route.matches(scope)[0] is not Match.NONE
+            for method in route.methods or ()
+        }
+        allowed = ", ".join(sorted(methods or {"GET", "HEAD"}))
+        return Problem(405, f"this address answers to {allowed} only", {"allow": allowed})
+
+
+def _label(scope: Scope) -> str:
+    """Return a word for the route of a request, for metrics and logs."""
+    endpoint = scope.get("endpoint")
+    if isinstance(endpoint, Endpoint):
+        return endpoint.label
+    return "none" if endpoint is None else FILE
+
+
+def problem_reply(problem: Problem) -> Response:
+    """Return the answer to a request that was refused."""
     answer = as_json(ErrorAnswer(problem.sentence, problem.status, problem.kind))
-    return Reply(answer, problem.status, headers=headers)
-
-
-def _template(path: str) -> tuple[str, str]:
-    """Return a path with ``{name}`` in place of the name of a mixture, and the name."""
-    if not path.startswith(PREFIX):
-        return path, ""
-    name, slash, verb = path[len(PREFIX) :].partition("/")
-    return f"{PREFIX}{{name}}{slash}{verb}", name
+    return Reply(answer, problem.status, problem.headers)

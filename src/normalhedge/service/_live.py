@@ -1,26 +1,14 @@
 """A mixture in the memory of the service."""
 
 import asyncio
-from collections import deque
-from statistics import median
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation, sum_rows
-from normalhedge.mixtures.streams import Stream
-from normalhedge.service._recovery import Recovered, compressed_state
+from normalhedge.mixtures.streams import Budget, Stream
+from normalhedge.service._delays import Delays, Overdue, note
+from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
-
-DELAYS = 100  # the number of delays of outcomes that are remembered
-
-LATE = 2.0
-"""An outcome is overdue when it takes this many times as long as the median of the last ones."""
-
-WATCH, SPARE = 1.0, 50.0
-"""Alerts are looked for at most once in WATCH seconds, and in SPARE times as long as that took."""
-
-ENOUGH = 5  # the number of delays from which on outcomes can be overdue
 
 
 class Answered(NamedTuple):
@@ -52,9 +40,9 @@ class LiveMixture:
         self.cost = 5e-5
         self.unwritten = 0
         self.gone = False
-        self.last_forecast: float | None = None
-        self.last_outcome: float | None = None
-        self.delays: deque[float] = deque(maxlen=DELAYS)
+        self.delays = Delays()
+        self.known = False  # whether the delays were read
+        self.alerts: list[dict[str, Any]] | None = None  # None as long as nobody looked for them
         self.unload()
 
     def unload(self) -> None:
@@ -62,32 +50,38 @@ class LiveMixture:
         self.mixture: Mixture | None = None
         self.stream: Stream | None = None
         self.done: list[Operation] = []
-        self.made: dict[int, float] = {}
         self.sequence = self.snapshot = self.since = 0
+        self.weight, self.state_size = 0, 0.0  # the bytes when it was weighed
         self.summary: tuple[int, str] | None = None
-        self._watched: tuple[int, float] = (-1, 0.0)  # the last look: the event, and its end
-        self._rest = 0.0
-        self._alerts: list[dict[str, Any]] = []
 
     def drop(self) -> None:
         """Forget a mixture that was deleted: requests that wait for it are refused."""
         self.gone = True
         self.unload()
 
-    def snapshot_row(self, mixture: Mixture, *, kept: bool) -> SnapshotRow:
-        """Return a snapshot of the present state of its mixture."""
-        state = compressed_state(mixture)
-        return SnapshotRow(self.row.id, self.sequence, state, kept, self.snapshot)
+    def snapshot_row(self, state: bytes, *, kept: bool) -> SnapshotRow:
+        """Return the snapshot of a state after the last event; the next one replaces it."""
+        row = SnapshotRow(self.row.id, self.sequence, state, kept, self.snapshot)
+        self.snapshot, self.since = self.sequence, 0
+        return row
 
-    def take(self, state: Recovered) -> None:
-        """Continue from a state."""
+    @property
+    def size(self) -> int:
+        """The bytes of the loaded mixture: its state, its checkpoints and its rounds."""
+        if self.mixture is None:
+            return 0
+        live = self.mixture.live
+        return int(live.bytes_with(0, 0, 0, 0)) + live.bytes_of_rounds
+
+    def take(self, state: Recovered, budget: Budget) -> None:
+        """Continue from a state, within a budget of memory."""
         self.mixture = state.mixture
         self.done = []
-        self.stream = Stream(state.mixture, self.done.append)
+        self.stream = Stream(state.mixture, self.done.append, budget)
         self.sequence, self.snapshot, self.since = state.sequence, state.snapshot, state.operations
-        self.made = state.made
-        self.last_forecast = state.last_forecast or self.last_forecast
-        self.last_outcome = state.last_outcome or self.last_outcome
+        self.delays, self.known = state.delays, True
+        for ticket in state.mixture.pending:  # rounds of a state that was imported
+            self.delays.made.setdefault(ticket, self.row.created)
 
     def loaded(self) -> LoadedMixture:
         """Return the part that a request needs."""
@@ -97,39 +91,18 @@ class LiveMixture:
 
     def note(self, operations: list[Operation], now: float) -> int | None:
         """Note when rounds were predicted and settled; return the first ticket given out."""
-        first = None
-        for operation in operations:
-            if "predict" in operation:
-                ticket = operation["ticket"]
-                first = ticket if first is None else first
-                self.made[ticket] = self.last_forecast = now
-            elif "update" in operation:
-                self.last_outcome = now
-                begun = self.made.pop(operation["update"], None)
-                if begun is not None:
-                    self.delays.append(now - begun)
-        if self.mixture is not None and len(self.made) > self.mixture.max_pending + 100:
-            pending = self.mixture.pending
-            self.made = {ticket: time for ticket, time in self.made.items() if ticket in pending}
+        first = note(self.delays, operations, now)
+        if self.mixture is not None and len(self.delays.made) > self.mixture.max_pending + 100:
+            self.delays.keep(self.mixture.pending)
         return first
 
-    def overdue(self, now: float) -> int:
-        """Return how many outcomes take much longer than the last ones did."""
-        if len(self.delays) < ENOUGH:
-            return 0
-        oldest = now - LATE * max(median(self.delays), 1.0)
-        return sum(time < oldest for time in self.made.values())
-
-    def alerts(self, now: float) -> list[dict[str, Any]]:
-        """Return the alerts of the loaded mixture, as they were some seconds ago at most."""
-        sequence, before = self._watched
-        stale = sequence != self.sequence and not 0.0 <= now - before < self._rest
-        if self.mixture is not None and stale and not self.turn.locked():
-            start = perf_counter()
-            self._alerts = [alert.to_plain() for alert in self.mixture.alerts()]
-            self._rest = max(WATCH, SPARE * (perf_counter() - start))
-            self._watched = self.sequence, now
-        return self._alerts
+    def overdue(self, now: float) -> Overdue:
+        """Return the rounds that wait for too long."""
+        overdue = self.delays.overdue(now)
+        if overdue.rounds and self.mixture is not None:
+            self.delays.keep(self.mixture.pending)  # some may have expired
+            overdue = self.delays.overdue(now)
+        return overdue
 
     def health(self, now: float) -> dict[str, Any]:
         """Return the numbers of a list of mixtures; None where the mixture is not loaded."""
@@ -138,8 +111,8 @@ class LiveMixture:
             "name": row.name,
             "created": row.created,
             "loaded": mixture is not None,
-            "last_forecast": self.last_forecast,
-            "last_outcome": self.last_outcome,
+            "last_forecast": self.delays.last_forecast,
+            "last_outcome": self.delays.last_outcome,
         }
         if mixture is None:
             return numbers
@@ -153,13 +126,14 @@ class LiveMixture:
             "settled": int(settled),
             "pending": len(mixture.pending),
             "expired": mixture.expired,
-            "overdue": self.overdue(now),
+            "overdue": self.overdue(now).rounds,
+            "overdue_after": self.delays.usual(),
             "loss": blend / settled if settled else None,
             "plain_mean_loss": uniform / settled if settled else None,
             "worse_than_plain_mean": bool(settled and blend > uniform),
             "coverage": coverage_rows(mixture.covered()),
             "loss_name": str(mixture.settings.loss),
-            "alerts": self.alerts(now),
+            "alerts": self.alerts or [],
         }
 
 

@@ -8,9 +8,14 @@ import traceback
 from functools import partial
 from typing import Any
 
+from normalhedge.service._senders import described
+
 
 def _write(level: str, what: str, **facts: Any) -> None:
-    line = json.dumps({"time": round(time.time(), 3), "level": level, "what": what, **facts})
+    named = json.loads(described())
+    line = json.dumps(
+        {"time": round(time.time(), 3), "level": level, "what": what, **facts, **named}
+    )
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
@@ -32,7 +37,9 @@ class LogLines(logging.Handler):
     """The logs of libraries, as lines like the others."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write a line, but not of an error in a request: the edge wrote one, which knows more."""
+        if record.exc_info is not None:
+            return
         _write(record.levelname.lower(), record.name, sentence=record.getMessage())
 
 

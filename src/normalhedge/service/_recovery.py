@@ -8,10 +8,10 @@ from typing import NamedTuple
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
+from normalhedge.service._delays import Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000  # the number of events that are read at once
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
 
@@ -22,12 +22,7 @@ class Recovered(NamedTuple):
     sequence: int  # the sequence of its last event, or of the snapshot if there is none
     snapshot: int  # the sequence of its newest snapshot
     operations: int  # the number of operations after that snapshot
-    # when the pending rounds were predicted, by ticket, as far as these events tell
-    made: dict[int, float]
-    # last_forecast, last_outcome: when the last round was predicted and the last outcome came, as
-    # far as these events tell
-    last_forecast: float | None
-    last_outcome: float | None
+    delays: Delays
 
 
 def operations_of(event: Event) -> list[Operation]:
@@ -45,22 +40,11 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     """
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
-    made: dict[int, float] = {}
-    forecast = outcome = None
-    while events := storage.events(mixture, after=last, limit=AT_ONCE):
-        for event in events:
-            live = repeat(storage, live, event)
-            last = event.sequence
-            operations += event.operations if last > newest else 0
-            for operation in operations_of(event):
-                if "predict" in operation:
-                    made[operation["ticket"]] = forecast = event.time
-                elif "update" in operation:
-                    made.pop(operation["update"], None)
-                    outcome = event.time
-    pending = live.pending
-    made = {ticket: time for ticket, time in made.items() if ticket in pending}
-    return Recovered(live, last, newest, operations, made, forecast, outcome)
+    for event in storage.all_events(mixture, last):
+        live = repeat(storage, live, event)
+        last = event.sequence
+        operations += event.operations if last > newest else 0
+    return Recovered(live, last, newest, operations, read_delays(storage, mixture, live.pending))
 
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
@@ -85,12 +69,10 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
     live = read_state(storage, mixture, begin)
-    while events := storage.events(mixture, after=begin, limit=AT_ONCE):
-        for event in events:
-            if event.sequence > sequence:
-                return live
-            live = repeat(storage, live, event)
-            begin = event.sequence
+    for event in storage.all_events(mixture, begin):
+        if event.sequence > sequence:
+            break
+        live = repeat(storage, live, event)
     return live
 
 
@@ -125,7 +107,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
         return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, zlib.error) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
 

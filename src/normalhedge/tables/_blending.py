@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from normalhedge.boundary import charts, extras, rooms_above
+from normalhedge.boundary import extras, rooms_above
+from normalhedge.boundary.charts import Drawing, Plotted
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
@@ -72,7 +73,7 @@ LAST_ROWS = 5
 
 
 @dataclass(repr=False)
-class Blend:
+class Blend(Plotted):
     """The result of `blend`.
 
     Attributes
@@ -179,17 +180,8 @@ class Blend:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
 
-    def plot(self, library: str | None = None) -> Any:
-        """Return a figure of the last outcomes and blends, and of losses and weights over time.
-
-        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
-
-        Parameters
-        ----------
-        library
-            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
-        """
-        return charts.draw(f"{self.columns.target}, blended", blend_panels(self), library)
+    def _drawing(self) -> Drawing:
+        return f"{self.columns.target}, blended", blend_panels(self)
 
     def report(self, path: str | Path, *, title: str = "") -> None:
         """Write the result as one page of HTML with interactive plots, which opens offline.

@@ -51,7 +51,7 @@ def test_regimes_of_numbers(returns: tuple[np.ndarray, list[Any], Inferred]) -> 
     assert found.probabilities.shape == (900, max(found.parameters) + 1)
     np.testing.assert_allclose(found.probabilities[10:].sum(axis=1), 1.0, atol=1e-9)
     assert found.certainty[300:].mean() > 0.9
-    assert sum(found.support.values()) == pytest.approx(1.0)
+    assert 0.9 < sum(found.support.values()) < 1.0  # breaks and levels have the rest
     assert found.history[-1][0] > 840  # reviews are counted in observations
     assert found.coverage(0.9) == pytest.approx(0.9, abs=0.05)
     assert found.pit_histogram().sum() == pytest.approx(1.0)
@@ -149,7 +149,7 @@ def test_regimes_of_symbols() -> None:
     )
     np.testing.assert_allclose(found.path.log_scores[fitted], logs[fitted], rtol=1e-6)
     last = found.symbol_history[-1][1]
-    assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.8]
+    assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.9]
     assert list(found.columns())[-3:-1] == ["p(dry)", "p(wet)"]
     assert found.forecast(2)[1].symbols.sum() == pytest.approx(1.0)
     assert math.isnan(found.coverage())

@@ -33,6 +33,8 @@ def test_the_asynchronous_client_does_the_same(server: str, tmp_path: Path) -> N
                 assert (await mixture.peek({"d": 1.0})).ticket == -1
                 assert (await mixture.next_weights()).keys() == own.next_weights().keys()
                 assert str(await mixture.summary()) == str(own.summary())
+                assert await mixture.alerts() == own.alerts()
+                assert await mixture.alarms(limit=3) == await client.alarms() == []
                 await mixture.save(tmp_path / "a.json")
                 with pytest.raises(KeyError):
                     await mixture.update(99, 1.0)

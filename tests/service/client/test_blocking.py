@@ -85,6 +85,8 @@ def test_every_verb_does_what_it_does_to_a_mixture(far: Client, tmp_path: Path) 
     assert mixture.next_weights(["d", "z"]) == own.next_weights(["d", "z"])
     assert str(mixture.summary()) == str(own.summary())
     assert mixture.summary().blend == own.summary().blend
+    assert mixture.alerts() == own.alerts()
+    assert mixture.alarms() == far.alarms() == []
     mixture.save(tmp_path / "state.json")
     assert state(Mixture.load(tmp_path / "state.json")) == state(own)
     answers = mixture.batch([{"forecasts": {"z": 1.0}}, {"ticket": 999, "outcome": 1.0}])

@@ -1,7 +1,9 @@
 """A fitted hidden Markov model: filtering, smoothing and sampling."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import Emission
+from normalhedge.latent.models.emissions import Emission, Regression, join_given
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +36,33 @@ class Fitted:
 
     def stationary(self) -> Floats:
         """Return the stationary distribution of the states."""
+        return self._stationary
+
+    @cached_property
+    def _stationary(self) -> Floats:
         return stationary(self.transition)
 
-    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
+    @cached_property
+    def numbers(self) -> Floats:
+        """The parameters of the emission as the core reads them, rows x k."""
+        rows = self.emission.parameters()
+        rows.setflags(write=False)
+        return rows
+
+    def smoothed(
+        self, observations: npt.ArrayLike, *, given: npt.ArrayLike | None = None
+    ) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        return self.smooth(self.emission.accepted(observations))
+        return self.smooth(self._accepted(observations, given))
+
+    def _accepted(self, observations: npt.ArrayLike, given: npt.ArrayLike | None) -> Floats:
+        """Return observations with their covariates as T x columns, checked."""
+        if isinstance(self.emission, Regression) != (given is not None):
+            needs = "needs" if given is None else "has no place for"
+            raise ValueError(f"a model of this kind {needs} given, the covariates")
+        if given is not None:
+            observations = join_given(observations, given)
+        return self.emission.accepted(observations)
 
     def smooth(self, seen: Floats) -> tuple[Floats, Floats, float]:
         """Return the same for observations that are already checked, T x columns."""
@@ -47,13 +71,16 @@ class Fitted:
         total = _core.em_expect(logs, self.initial, self.transition, states, moves)
         return states, moves, total
 
-    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def filtered(
+        self, observations: npt.ArrayLike, *, given: npt.ArrayLike | None = None
+    ) -> tuple[Floats, Floats]:
         """Return P(S_t | y_1..y_{t-1}), (T + 1) x k, and ln p(y_t | y_1..y_{t-1}), T.
 
         Both are causal, given the parameters: row t uses the observations before t, and the last
         row predicts the state after the series.
         """
-        logs = self.emission.log_density(observations)[..., np.newaxis]
+        seen = self._accepted(observations, given)
+        logs = self.emission.log_densities(seen)[..., np.newaxis]
         moves = self.transition[..., np.newaxis].copy()
         beliefs, _, totals = filter_together(logs, self.initial[:, np.newaxis], moves)
         return beliefs[..., 0], totals[:, 0]
@@ -72,6 +99,17 @@ class Fitted:
         """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
+
+
+def lay_out(models: Sequence[Fitted]) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the parameters of models as the core reads them: their shapes, and their numbers."""
+    shapes, numbers, end = [], [np.empty(0)], 0
+    for model in models:
+        rows = model.numbers
+        shapes.append((_core.online_family(model.emission.family), model.states, len(rows), end))
+        numbers.append(rows.ravel())
+        end += rows.size
+    return np.array(shapes, dtype=np.int64).reshape(-1, 4), np.concatenate(numbers)
 
 
 def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:

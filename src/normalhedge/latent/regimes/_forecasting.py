@@ -1,6 +1,6 @@
 """Forecasts of several rounds: distributions, regimes and switches."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
+from normalhedge.latent.models import Fitted
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Gaussian
 from normalhedge.latent.regimes._candidates import Candidate
+from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
@@ -62,13 +64,11 @@ class Forecast:
         return f"<Forecast: {counted(len(self), 'round')}, next {self.rounds[0]!r}>"
 
 
-def mixture(
-    shares: Floats, parameters: Iterable[tuple[str, Floats]], previous: Floats
-) -> Predictive:
-    """Return the mixture of all states of the candidates."""
+def mixture(mixtures: Iterable[tuple[str, Floats, Floats]], previous: Floats) -> Predictive:
+    """Return the sum of mixtures: the family, the shares and the parameters of each."""
     families: dict[str, list[tuple[Floats, Floats]]] = {}
-    for mine, (family, rows) in zip(shares, parameters, strict=True):
-        families.setdefault(family, []).append((mine[: rows.shape[1]], rows))
+    for family, shares, rows in mixtures:
+        families.setdefault(family, []).append((shares, rows))
     parts = [
         (
             np.concatenate([share for share, _ in group]),
@@ -81,9 +81,9 @@ def mixture(
 
 def forecast(
     rounds: int,
-    candidates: Sequence[Candidate],
+    bank: FilterBank,
+    filters: CandidateFilters,
     weights: Floats,
-    beliefs: Floats,
     labels: RegimeLabels,
     previous: Floats,
 ) -> Forecast:
@@ -96,69 +96,53 @@ def forecast(
     For autoregressive states the mean and the variance in each state are exact. From the second
     round on, the distribution within a state is approximated by a normal one.
     """
+    candidates, beliefs = bank.candidates(filters), bank.predicted(filters)
     width = beliefs.shape[1]
     moves = np.zeros((len(candidates), width, width))
     before = np.zeros_like(beliefs)
-    models = [candidate.now() for candidate in candidates]
-    for n, (candidate, model) in enumerate(zip(candidates, models, strict=True)):
-        moves[n, : model.states, : model.states] = model.transition
-        before[n, : model.states] = candidate.filtered
-    parameters = [(c.recipe.family, m.emission.parameters())
-                  for c, m in zip(candidates, models, strict=True)]  # fmt: skip
-    first = mixture(weights[:, np.newaxis] * beliefs, parameters, previous)
-    paths = [_Path(model.emission, previous[0]) for model in models]
+    paths: dict[int, _Path] = {}
+    for n, candidate in enumerate(candidates):
+        if isinstance(candidate, Candidate):
+            model = candidate.now()
+            moves[n, : model.states, : model.states] = model.transition
+            before[n, : model.states] = candidate.filtered
+            paths[n] = _Path(candidate.recipe.family, model, previous[0])
+    first = mixture(bank.mixtures(filters, weights), previous)
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
             after = np.einsum("nr,nrs->ns", beliefs, moves)
             back = beliefs[:, :, np.newaxis] * moves / np.maximum(after, 1e-300)[:, np.newaxis]
             before, beliefs = beliefs, after
-            shares = weights[:, np.newaxis] * beliefs
-            ahead.append(_later(first, shares, candidates, paths, back))
-        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
-        switching.append(labels.switching(weights[np.newaxis], before[np.newaxis])[0])
+            later = {n: path.move(beliefs[n], back[n]) for n, path in paths.items()}
+            later |= bank.components(filters, step + 1)
+            parts = [
+                (later[n][0], weight * later[n][1], later[n][2]) for n, weight in enumerate(weights)
+            ]
+            ahead.append(mixture(parts, previous))
+        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0][0])
+        switching.append(labels.regimes(weights[np.newaxis], before[np.newaxis])[1][0])
     return Forecast(tuple(ahead), np.array(regimes), np.array(switching))
 
 
 class _Path:
-    """The mean and variance of an autoregressive observation in each state."""
+    """The distribution of an observation in each state of a hidden Markov model, over time."""
 
-    def __init__(self, emission: Emission, previous: float) -> None:
-        self._emission = emission
-        if isinstance(self._emission, Autoregressive):
-            self.means = self._emission.means_after(previous)
-            self.variances = self._emission.variances_after(previous)
+    def __init__(self, family: str, model: Fitted, previous: float) -> None:
+        self._family, self._emission = family, model.emission
+        self._rows = model.emission.parameters()
+        if isinstance(model.emission, Autoregressive):
+            self._means = model.emission.means_after(previous)
+            self._variances = model.emission.variances_after(previous)
 
-    def move(self, back: Floats) -> None:
-        """Advance by a round, given P(S_{t-1} = r | S_t = s), k x k."""
-        emission = self._emission
-        assert isinstance(emission, Autoregressive)
-        mean = self.means @ back
-        variance = (self.variances + self.means**2) @ back - mean**2
-        self.means = emission.intercepts + emission.slopes * mean
-        self.variances = emission.deviations**2 + emission.slopes**2 * np.maximum(variance, 0.0)
-
-
-def _later(
-    first: Predictive,
-    shares: Floats,
-    candidates: Sequence[Candidate],
-    paths: list[_Path],
-    back: Floats,
-) -> Predictive:
-    """Return the mixture of a later round."""
-    sizes = [candidate.recipe.states for candidate in candidates]
-    if candidates[0].recipe.family == "autoregressive":
-        for path, k, mine in zip(paths, sizes, back, strict=True):
-            path.move(mine[:k, :k])
-        moments = [(path.means, path.variances) for path in paths]
-        states = Gaussian.from_core(np.concatenate(moments, axis=1))
-        share = np.concatenate([mine[:k] for mine, k in zip(shares, sizes, strict=True)])
-        return Predictive([(share, states)], first.previous)
-    families: dict[str, list[Floats]] = {}
-    for mine, candidate, k in zip(shares, candidates, sizes, strict=True):
-        families.setdefault(candidate.recipe.family, []).append(mine[:k])
-    parts = zip(families.values(), first.parts, strict=True)
-    return Predictive(
-        [(np.concatenate(group), emission) for group, (_, emission) in parts], first.previous
-    )
+    def move(self, beliefs: Floats, back: Floats) -> tuple[str, Floats, Floats]:
+        """Advance by a round, given P(S_t) and P(S_{t-1} = r | S_t = s)."""
+        emission, k = self._emission, self._emission.states
+        if not isinstance(emission, Autoregressive):
+            return self._family, beliefs[:k], self._rows
+        mean = self._means @ back[:k, :k]
+        variance = (self._variances + self._means**2) @ back[:k, :k] - mean**2
+        self._means = emission.intercepts + emission.slopes * mean
+        spread = emission.slopes**2 * np.maximum(variance, 0.0)
+        self._variances = emission.deviations**2 + spread
+        return Gaussian.family, beliefs[:k], np.stack([self._means, self._variances])

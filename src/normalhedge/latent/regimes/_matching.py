@@ -49,15 +49,21 @@ def likeness(one: Emission, other: Emission) -> Floats:
     """
     if isinstance(one, Categorical) and isinstance(other, Categorical):
         return np.asarray(np.sqrt(one.probabilities) @ np.sqrt(other.probabilities).T)
-    (m, v), (n, w) = (
+    moments, others = (
         [part.reshape(emission.states, -1) for part in emission.moments()]
         for emission in (one, other)
     )
-    v, w = np.maximum(v, 1e-300)[:, np.newaxis], np.maximum(w, 1e-300)
+    return likeness_of_normals(*moments, *others)
+
+
+def likeness_of_normals(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
+    """Return the Bhattacharyya coefficients of normal distributions, ... k x d, with m x d."""
+    m, v = m[..., np.newaxis, :], v[..., np.newaxis, :]
+    v, w = np.maximum(v, 1e-300), np.maximum(w, 1e-300)
     both = v + w
     logs = 0.5 * np.log(2.0 * np.sqrt(v) * np.sqrt(w) / both)
-    logs -= np.square(m[:, np.newaxis] - n) / (4.0 * both)
-    return np.asarray(np.exp(logs.sum(axis=2)))
+    logs -= np.square(m - n) / (4.0 * both)
+    return np.asarray(np.exp(logs.sum(axis=-1)))
 
 
 def merge_similar(emission: Emission) -> Labels:
@@ -76,8 +82,10 @@ def merge_similar(emission: Emission) -> Labels:
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
-    """Return the number of rounds that two states share, k x m, plus a little for similarity."""
-    return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
+    """Return the number of rounds that states share, ... k x m, plus a little for similarity."""
+    flat = np.moveaxis(beliefs, -2, 0)  # the rounds first: one product of two matrices
+    shared = flat.reshape(len(others), -1).T @ others
+    return np.asarray(shared.reshape(*flat.shape[1:], -1) + PRIOR * alike + 1e-12)
 
 
 class Identity(NamedTuple):
@@ -103,7 +111,7 @@ class Identity(NamedTuple):
         k = emission.states
         if shared is None:
             numbers = np.empty(k, dtype=np.intp)
-            numbers[_order(emission)] = np.arange(k)
+            numbers[order(emission)] = np.arange(k)
         else:
             chosen = assignment(shared * np.sqrt(1.0 + self.age[self.numbers]))
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
@@ -117,7 +125,7 @@ class Identity(NamedTuple):
     def in_order(self, emission: Emission) -> Labels:
         """Return a new number for each old one: current regimes come first, in their order."""
         most = len(self.age)
-        today = self.numbers[_order(emission)].tolist()
+        today = self.numbers[order(emission)].tolist()
         gone = [number for number in range(most) if number not in today]
         result = np.empty(most, dtype=np.intp)
         result[[*today, *gone]] = np.arange(most)
@@ -142,7 +150,7 @@ class Identity(NamedTuple):
         return best
 
 
-def _order(emission: Emission) -> Labels:
+def order(emission: Emission) -> Labels:
     """Return the states ordered by mean, or by variance if the means are similar."""
     means, variances = (part.reshape(emission.states, -1)[:, 0] for part in emission.moments())
     if np.ptp(means) < 0.5 * np.sqrt(variances.min()):

@@ -1,14 +1,29 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
+from normalhedge.latent.models.emissions import Categorical
+from normalhedge.latent.regimes._candidates import (
+    Candidate,
+    CandidatePool,
+    LearningRecipe,
+)
+from normalhedge.latent.regimes._filter_bank import FilterBank
+from normalhedge.latent.regimes._matching import (
+    Identity,
+    Labels,
+    likeness,
+    likeness_of_normals,
+    merge_similar,
+    overlap,
+)
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
@@ -18,6 +33,8 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+# the kinds of models, by how the series changes
+KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
@@ -50,8 +67,8 @@ class RegimeLabels(NamedTuple):
     """
 
     identity: Identity  # the numbers of the regimes
-    # ahead, rounds: the discounted lead of the models with each number of states, and number of
-    # rounds
+    # ahead, rounds: the discounted lead of the models with each number of states (0: of the models
+    # without hidden states), and number of rounds
     ahead: Floats
     rounds: float
     groups: Floats  # whether each candidate has each number of states, N x (most + 1)
@@ -61,6 +78,10 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
+    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
+    # each kind has predicted better than the first one, over all rounds
+    kinds: Floats = np.zeros((0, len(KINDS)))
+    evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
     def init(cls, most: int) -> Self:
@@ -74,77 +95,110 @@ class RegimeLabels(NamedTuple):
         """The largest number of states."""
         return len(self.ahead) - 1
 
-    def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture."""
-        fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
-        left = (1.0 - 1.0 / MEMORY) ** len(ahead)
-        weights = weights + 1e-9
-        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
-        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
-        labels = self._replace(
-            ahead=left * self.ahead + fading @ gained,
-            rounds=left * self.rounds + float(fading.sum()),
+    def remember(
+        self,
+        logs: Floats,
+        weights: Floats,
+        states: npt.NDArray[np.int64],
+        known: npt.NDArray[np.bool_],
+        standing: Floats,
+    ) -> tuple[Self, Floats, Floats]:
+        """Learn the log densities of candidates with these weights and numbers of states.
+
+        Returns the labels, the discounted lead of each candidate, and the log densities of the
+        mixture. These are leads over the hidden Markov models together: a number of states that is
+        not tried yet must not have the score of a break.
+        """
+        ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
+        lead = self.evidence.copy()
+        keep = 1.0 - 1.0 / MEMORY
+        rounds = _core.remember_logs(
+            logs,
+            weights,
+            states,
+            known,
+            keep,
+            self.rounds,
+            ahead,
+            standing,
+            self.kinds,
+            lead,
+            mixed,
         )
-        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        labels = self._replace(ahead=ahead, rounds=rounds, evidence=lead)
+        return labels, standing, mixed
 
     def match(
-        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
-    ) -> Self:
-        """Define the regimes again, after a review of the candidates."""
-        recent, most = seen[-RECENT:], self.most
-        states = np.array([candidate.recipe.states for candidate in candidates])
+        self, pool: CandidatePool, bank: FilterBank, seen: Floats, worth: float
+    ) -> tuple[Self, Floats]:
+        """Define the regimes again, after a review of the candidates.
+
+        Returns the labels, and where the candidates stand after the last rounds, N x most.
+        """
+        candidates, most, recent = pool.candidates, self.most, seen[-RECENT:]
+        hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         known = seen[~np.isnan(seen[:, 0])]
-        models = [candidate.now() for candidate in candidates]
-        leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = [model.smooth(recent)[0] for model in models]
-        chosen = _simplify(models[leader])
+        leader = self._choice(hidden, pool.standing, known, worth)
+        beliefs = bank.smooth(recent)
+        chosen = _simplify(hidden[leader].now())
         current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
             similar = likeness(chosen.emission, self.model.emission)
             shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
-        alike = (states == states[leader]).astype(np.float64)
-        maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
-        for n, model in enumerate(models):
-            table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
-            table /= table.sum(axis=1, keepdims=True)
-            k = model.states
-            maps[n, :k, identity.numbers] = table.T
+        if isinstance(chosen.emission, Categorical):
+            similar = np.zeros((len(candidates), most, chosen.states))
+            for n, candidate in hidden.items():
+                emission = candidate.now().emission
+                similar[n, : candidate.recipe.states] = likeness(emission, chosen.emission)
+        else:
+            moments = (part.reshape(chosen.states, -1) for part in chosen.emission.moments())
+            similar = likeness_of_normals(*bank.moments(), *moments)
+        tables = overlap(beliefs, current, similar)
+        tables /= tables.sum(axis=2, keepdims=True)
+        maps, leave = np.zeros((len(candidates), most, most)), np.zeros((len(candidates), most))
+        alike = (bank.states == bank.states[leader]).astype(np.float64)
+        for n, candidate in hidden.items():
+            k = candidate.recipe.states
+            maps[n, :k, identity.numbers] = tables[n, :k].T
             if alike[n]:
-                regime = table.argmax(axis=1)
+                regime = tables[n, :k].argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
-                leave[n, :k] = (model.transition * other).sum(axis=1)
-        return self._replace(
+                leave[n, :k] = (candidate.transition * other).sum(axis=1)
+        labels = self._replace(
             identity=identity,
-            groups=np.eye(most + 1)[states],
+            groups=np.eye(most + 1)[bank.states],
+            kinds=np.array(
+                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
+            ),
             maps=maps,
             leave=leave,
             alike=alike,
             model=chosen,
             recipe=candidates[leader].recipe,
         )
+        return labels, beliefs[:, -1]
 
     def _choice(
         self,
-        candidates: Sequence[Candidate],
-        models: Sequence[Fitted],
+        candidates: Mapping[int, Candidate],
         standing: Floats,
         seen: Floats,
         worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
-        there = sorted({candidate.recipe.states for candidate in candidates})
+        there = sorted({candidate.recipe.states for candidate in candidates.values()})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there, worth)
-        places = np.full(len(candidates), -np.inf)
-        for n, candidate in enumerate(candidates):
+        places = np.full(len(standing), -np.inf)
+        for n, candidate in candidates.items():
             recipe = candidate.recipe
             if recipe.states != number:
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (models[n].stationary().min() < RARE)
+            places[n] -= RARITY * (candidate.stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -153,19 +207,18 @@ class RegimeLabels(NamedTuple):
         best = self.ahead[there].max()
         return next(k for k in there if self.ahead[k] >= best - slack)
 
-    def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most."""
-        states = weights[..., np.newaxis] * filtered
-        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
+    def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:
+        """Return the probability of each regime, T x most, and of a switch after the round, T.
 
-    def switching(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability that the next regime differs.
-
-        Only models with as many states as there are regimes have a say.
+        Models without hidden states have no say in regimes, and only models with as many states as
+        there are regimes in switches.
         """
-        states = weights[..., np.newaxis] * filtered
-        total = np.maximum(weights @ self.alike, 1e-300)
-        return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
+        shares, switching = np.empty((len(weights), self.most)), np.empty(len(weights))
+        hidden = 1.0 - self.groups[:, 0]
+        _core.regime_shares(
+            weights, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
+        )
+        return shares, switching
 
     def renumber(self) -> tuple[Self, Labels]:
         """Return the labels with the regimes in their order, and the new number of each old one."""

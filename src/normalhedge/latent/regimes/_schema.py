@@ -18,16 +18,23 @@ import numpy as np
 
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
-from normalhedge.latent.models import Fitted, OnlineEM
+from normalhedge.latent.models import Fitted, Job, OnlineEM
 from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.regimes._candidates import Candidate, CandidatePool, LearningRecipe
+from normalhedge.latent.regimes._candidates import (
+    Candidate,
+    CandidatePool,
+    LearningRecipe,
+    Order,
+    Pending,
+    SeriesCandidate,
+)
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
 from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._settings import RegimesSettings
 
-VERSION = 2
+VERSION = 3
 
 DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
@@ -37,10 +44,14 @@ TUPLES: dict[str, Any] = {
     "Candidate": Candidate,
     "CandidateFilters": CandidateFilters,
     "Identity": Identity,
+    "Job": Job,
     "LearningRecipe": LearningRecipe,
     "Naming": RegimeLabels,
+    "Order": Order,
     "Parameters": Parameters,
+    "Pending": Pending,
     "RegimesState": RegimesState,
+    "SeriesCandidate": SeriesCandidate,
     "State": State,
 }
 """The named tuples, by the names that files have for them."""

@@ -38,7 +38,7 @@ class RegimesSettings:
     )
     budget: int = option(
         30,
-        "The largest number of candidates at a time; at least 2.",
+        "The largest number of hidden Markov models at a time; at least 2.",
         short="The largest number of models.",
     )
     hedger: Hedger[Any] | None = option(

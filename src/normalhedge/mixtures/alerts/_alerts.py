@@ -139,23 +139,25 @@ def _stopped(rounds: Watched) -> Iterator[Alert]:
 
 def _copies(rounds: Watched) -> Iterator[Alert]:
     """Yield the experts that repeat an earlier one in nearly all rows."""
-    table = rounds.forecasts
-    usable = np.all(np.abs(table) < LARGEST, axis=1) & rounds.watched
+    usable = np.all(np.abs(rounds.forecasts) < LARGEST, axis=1) & rounds.watched
     often = np.argsort(-usable.sum(axis=0), kind="stable")[:COMPARED]
-    columns = sorted(int(k) for k in often)
-    copies = set[int]()
-    for place, k in enumerate(columns):
-        for j in columns[:place]:
-            both = usable[:, j] & usable[:, k]
-            if j in copies or both.sum() < ROWS:
+    columns = np.sort(often)
+    usable = np.ascontiguousarray(usable[:, columns].T)
+    table = np.ascontiguousarray(rounds.forecasts[:, :, columns].transpose(2, 0, 1))
+    table[~usable] = 0.0
+    copies = np.zeros(len(columns), dtype=bool)
+    for k in range(1, len(columns)):
+        one, others = table[k], table[:k]
+        both = usable[k] & usable[:k]
+        limits = CLOSE * np.maximum(np.abs(one), np.abs(others))
+        same = (np.abs(one - others) <= limits).all(axis=2) & both
+        rows, equal = both.sum(axis=1), same.sum(axis=1)
+        for j in np.flatnonzero((rows >= ROWS) & (equal >= EQUAL * rows) & ~copies[:k]):
+            if len(np.unique(one[same[j]], axis=0)) < VALUES:
                 continue
-            one, two = table[both][:, :, j], table[both][:, :, k]
-            same = (np.abs(one - two) <= CLOSE * np.maximum(np.abs(one), np.abs(two))).all(axis=1)
-            if same.mean() < EQUAL or len(np.unique(one[same], axis=0)) < VALUES:
-                continue
-            copies.add(k)
-            name, other = rounds.names[k], rounds.names[j]
-            text = f"{name} repeats {other}: equal in {same.mean():.0%} of {both.sum():,} rows"
+            copies[k] = True
+            name, other = rounds.names[columns[k]], rounds.names[columns[j]]
+            text = f"{name} repeats {other}: equal in {equal[j] / rows[j]:.0%} of {rows[j]:,} rows"
             yield Alert("copy", name, None, text, other)
             break
 

@@ -340,6 +340,8 @@ class MixtureState:
     def _pending_round(self, ticket: Any) -> PendingRound:
         """Return the round of a ticket; refuse one that is unknown, used or expired."""
         whole_number = isinstance(ticket, int | np.integer)
+        if isinstance(ticket, Prediction):
+            raise TypeError(f"ticket must be the ticket of a prediction: {ticket.ticket}")
         record = self._live.pending_round(int(ticket)) if whole_number else None
         if record is not None:
             return PendingRound.of(RoundRecord(*record))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.rules import CONTEXTS, CORRECTIONS, part_of
+from normalhedge.mixtures.rules import CONTEXTS, CORRECTIONS, TRUST_IN_BASE, part_of
 from normalhedge.mixtures.state import MixtureState, contexts_of
 from normalhedge.mixtures.summaries._comparison import Settled
 
@@ -14,9 +14,6 @@ BASE = 4
 
 CORRECTED = BASE + 2
 """The place of the correction that contexts start from."""
-
-TRUST_IN_BASE = 0.65
-"""The prior of the base in the choice between corrections."""
 
 
 class ContextRow(NamedTuple):

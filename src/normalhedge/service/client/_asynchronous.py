@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from normalhedge.boundary import whole_files
 from normalhedge.mixtures import Mixture, MixtureOptions
+from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import Prediction
 from normalhedge.service.client._encoding import (
@@ -25,7 +26,13 @@ from normalhedge.service.client._encoding import (
     skip,
 )
 from normalhedge.service.client._summaries import ServedSummary
-from normalhedge.service.client._transport import Request, Transport, new_key
+from normalhedge.service.client._transport import (
+    File,
+    Request,
+    Transport,
+    check_patience,
+    new_key,
+)
 
 T = TypeVar("T")
 
@@ -35,7 +42,7 @@ class AsyncClient:
 
     Parameters
     ----------
-    url, token, timeout, patience
+    url, token, timeout, patience, ca, certificate, options
         As for `Client`.
 
     Examples
@@ -53,11 +60,30 @@ class AsyncClient:
     _blocking: ClassVar[bool] = False
 
     def __init__(
-        self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        ca: File | None = None,
+        certificate: File | tuple[File, ...] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.url = url
-        self.patience = patience
-        self._transport = Transport(url, token, timeout, blocking=self._blocking)
+        self._transport = Transport(
+            url, token, blocking=self._blocking, timeout=timeout, patience=patience, ca=ca,
+            certificate=certificate, options=options,
+        )  # fmt: skip
+
+    @property
+    def patience(self) -> float:
+        """The seconds after which a request is not repeated any more."""
+        return self._transport.patience
+
+    @patience.setter
+    def patience(self, seconds: float) -> None:
+        self._transport.patience = check_patience(seconds)
 
     async def __aenter__(self) -> Self:
         return self
@@ -71,7 +97,7 @@ class AsyncClient:
 
     async def send(self, request: Request[T]) -> T:
         """Send a request until there is an answer, and return the result."""
-        return await self._transport.send(request, self.patience)
+        return await self._transport.send(request)
 
     async def mixture(
         self, name: str, *, create: bool = True, **settings: Unpack[MixtureOptions]
@@ -118,6 +144,17 @@ class AsyncClient:
         """Return the names of the mixtures that the token may see."""
         mixtures = await self.send(Request("GET", MIXTURES, read_list("mixtures")))
         return [mixture["name"] for mixture in mixtures]
+
+    async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Return the alarms of the mixtures that the token may see, the newest first.
+
+        Parameters
+        ----------
+        limit
+            The largest number of alarms.
+        """
+        query = {"limit": limit}
+        return await self.send(Request("GET", "/v1/alarms", read_list("alarms"), query=query))
 
     async def load(self, name: str, path: str | Path) -> "AsyncServedMixture":
         """Make a mixture of a file that `Mixture.save` wrote.
@@ -331,6 +368,20 @@ class AsyncServedMixture:
         bounds = {"since": since, "until": until, "limit": limit}
         query = {name: value for name, value in bounds.items() if value is not None}
         return await self._read("/history", read_list("rounds"), query)
+
+    async def alarms(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Return the alarms of the mixture, the newest first: when they began, and ended.
+
+        Parameters
+        ----------
+        limit
+            The largest number of alarms.
+        """
+        return await self._read("/alarms", read_list("alarms"), {"limit": limit})
+
+    async def alerts(self) -> tuple[Alert, ...]:
+        """Return the experts that got worse, that stopped, or that repeat another one."""
+        return (await self.local()).alerts()
 
     async def pending(self) -> dict[int, dict[str, Any]]:
         """Return the rounds that wait for their outcomes, by ticket: their times, and their ids."""

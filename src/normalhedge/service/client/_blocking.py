@@ -1,11 +1,12 @@
 """The client for threads: the verbs of `_asynchronous` over connections that block."""
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from normalhedge.service.client._asynchronous import AsyncClient, AsyncServedMixture
+from normalhedge.service.client._transport import File
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,7 +82,16 @@ class Client:
     timeout
         The seconds to wait for the answer to one attempt.
     patience
-        The seconds after which a request is not repeated any more.
+        The seconds after which a request is not repeated any more; infinity repeats it for ever.
+    ca
+        A file with the certificates, in PEM, that vouch for the server, as of a company's own
+        authority; by default the usual authorities do.
+    certificate
+        The certificate that this client shows: a file in PEM with its key, or a tuple of two files
+        and, if the key has one, its password.
+    options
+        Further arguments of ``httpx.Client``, such as ``{"proxy": "http://proxy:3128"}`` or
+        ``{"headers": {"x-team": "load"}}``.
 
     Raises
     ------
@@ -100,10 +110,21 @@ class Client:
     """
 
     def __init__(
-        self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        ca: File | None = None,
+        certificate: File | tuple[File, ...] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.url = url
-        self._verbs: AsyncClient = _BlockingClient(url, token, timeout=timeout, patience=patience)
+        self._verbs: AsyncClient = _BlockingClient(
+            url, token, timeout=timeout, patience=patience, ca=ca, certificate=certificate,
+            options=options,
+        )  # fmt: skip
 
     @property
     def patience(self) -> float:
@@ -124,6 +145,7 @@ class Client:
     send = blocking(AsyncClient.send)
     mixture = served(AsyncClient.mixture)
     names = blocking(AsyncClient.names)
+    alarms = blocking(AsyncClient.alarms)
     load = served(AsyncClient.load)
     rename = served(AsyncClient.rename)
     delete = blocking(AsyncClient.delete)
@@ -160,6 +182,8 @@ class ServedMixture:
     rename = blocking(AsyncServedMixture.rename)
     inherit = blocking(AsyncServedMixture.inherit)
     summary = blocking(AsyncServedMixture.summary)
+    alarms = blocking(AsyncServedMixture.alarms)
+    alerts = blocking(AsyncServedMixture.alerts)
     past_rounds = blocking(AsyncServedMixture.past_rounds)
     local = blocking(AsyncServedMixture.local)
     save = blocking(AsyncServedMixture.save)

@@ -4,12 +4,16 @@ import asyncio
 import inspect
 import json
 import random
+import re
 import secrets
+import ssl
 import time
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from math import inf
+from os import PathLike, fspath
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from normalhedge.boundary import extras
+from normalhedge.boundary import extras, inputs
 
 T = TypeVar("T")
 
@@ -42,6 +46,15 @@ class NotAcknowledged(ConnectionError):  # noqa: N818 -- it need not be one
     def __init__(self, sentence: str, key: str | None = None) -> None:
         super().__init__(sentence)
         self.key = key
+
+
+File: TypeAlias = str | PathLike[str]
+
+
+LONGEST_ATTEMPT = 1e6  # seconds; sockets refuse much longer ones
+
+OURS = frozenset({"base_url", "timeout"})
+"""Arguments of ``httpx.Client`` that the client gives by itself."""
 
 
 class Request(NamedTuple, Generic[T]):
@@ -116,23 +129,52 @@ class Transport:
     coroutines that await nothing else: see `normalhedge.service.client._blocking`.
     """
 
-    def __init__(self, url: str, token: str | None, timeout: float, *, blocking: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        *,
+        blocking: bool,
+        timeout: float,
+        patience: float,
+        ca: File | None,
+        certificate: File | tuple[File, ...] | None,
+        options: Mapping[str, Any] | None,
+    ) -> None:
         httpx = extras.require("httpx")
         if not str(url).startswith(("http://", "https://")):
             raise ValueError(f"url must begin with http:// or https://, got {url!r}")
-        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        token = None if token is None else _check_token(token)
+        timeout = inputs.number("timeout", timeout, 0.0, LONGEST_ATTEMPT)
+        self.patience = check_patience(patience)
+        arguments = _check_options(options)
+        if ca is not None or certificate is not None:
+            if "verify" in arguments:
+                raise ValueError("give ca and certificate, or options with verify, and not both")
+            arguments["verify"] = _tls(ca, certificate)
         kind = httpx.Client if blocking else httpx.AsyncClient
-        self.http = kind(base_url=url, timeout=timeout, headers=headers)
+        try:
+            headers = httpx.Headers(arguments.pop("headers", None))
+            if token is not None:
+                headers["authorization"] = f"Bearer {token}"
+            self.http = kind(base_url=url, timeout=timeout, headers=headers, **arguments)
+        except (TypeError, ValueError, httpx.InvalidURL) as error:
+            raise ValueError(f"httpx refuses url or options: {error}") from None
         self.blocking = blocking
         self._trouble: type[Exception] = httpx.TransportError
+        self._hopeless: type[Exception] = httpx.UnsupportedProtocol
 
-    async def send(self, request: Request[T], patience: float) -> T:
+    async def send(self, request: Request[T]) -> T:
         """Send a request until there is an answer, and return the result."""
-        attempts, arguments = Attempts(patience, request.key), request.arguments()
+        attempts, arguments = Attempts(self.patience, request.key), request.arguments()
         while True:
             try:
                 response = await _finish(self.http.request(**arguments))
             except self._trouble as error:
+                if isinstance(error, self._hopeless) or _certificate_failed(error):
+                    raise NotAcknowledged(
+                        f"the request cannot be sent: {error}", request.key
+                    ) from error
                 trouble, wait = str(error) or type(error).__name__, None
             else:
                 wait = read_wait(response.headers.get("retry-after"))
@@ -149,6 +191,60 @@ class Transport:
     async def close(self) -> None:
         """Close the connections."""
         await _finish(self.http.close() if self.blocking else self.http.aclose())
+
+
+def check_patience(seconds: float) -> float:
+    """Return the seconds for which requests are repeated; infinity is for ever."""
+    if seconds == inf:
+        return inf
+    return inputs.number("patience", seconds, 0.0, closed=True)
+
+
+def _check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the options of httpx."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options must be a mapping of names, got {options!r}")
+    for name in OURS & options.keys():
+        raise ValueError(f"options must not have {name!r}: it is an argument of the client")
+    return dict(options)
+
+
+def _check_token(token: str) -> str:
+    """Refuse a token that no header can hold."""
+    if not re.fullmatch("[!-~]+", str(token)):
+        raise ValueError("token must be text of ASCII letters, digits and signs without spaces")
+    return token
+
+
+def _tls(ca: File | None, certificate: File | tuple[File, ...] | None) -> ssl.SSLContext:
+    """Return how to check the certificate of a server, and how to show an own one."""
+    try:
+        context = ssl.create_default_context(cafile=None if ca is None else fspath(ca))
+    except (OSError, TypeError, ValueError) as error:
+        raise ValueError(f"ca must be a file of certificates in PEM, got {ca!r}: {error}") from None
+    if certificate is not None:
+        parts = certificate if isinstance(certificate, tuple) else (certificate,)
+        try:
+            file, key, password = (*parts, None, None)[: max(len(parts), 3)]
+            # Without a password, OpenSSL would ask for one in the terminal.
+            context.load_cert_chain(file, key, password or "")  # type: ignore[arg-type]
+        except (OSError, TypeError, ValueError) as error:
+            raise ValueError(
+                "certificate must be a file in PEM, or a tuple of certificate, key and password, "
+                f"got {', '.join(map(repr, parts[:2])) or parts}: {error}"
+            ) from None
+    return context
+
+
+def _certificate_failed(error: BaseException | None) -> bool:
+    """Tell whether a certificate was refused: the next attempt would end in the same way."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 async def _finish(result: Any) -> Any:
