@@ -9,8 +9,8 @@ each with the reason: ``--only PREFIX ...`` freezes the cases whose names begin 
 all others as they are.
 
 With ``--digests`` nothing is written: a digest of each case is printed, to compare two cores to the
-bit. With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
-alone, and those that move by more than their tolerance are listed.
+bit. With ``--sensitivity`` nothing is written: every case is computed with its input changed by
+rounding alone, and those that move by more than their tolerance are listed.
 """
 
 import argparse

@@ -16,7 +16,7 @@ from normalhedge.mixtures.state._interval_settings import IntervalSettings
 from normalhedge.mixtures.state._operations import id_text
 from normalhedge.mixtures.state._settings import PLAIN, MixtureSettings
 from normalhedge.mixtures.state._table_facts import TableFacts
-from normalhedge.mixtures.state._tickets import PendingRound, SettledRound
+from normalhedge.mixtures.state._tickets import PendingRound, Prediction, SettledRound
 from normalhedge.mixtures.state.sum_rows import LAST
 
 COUNTERS = ("rounds", "next_ticket", "expired", "left", "joined_late", "seeded", "warned")
