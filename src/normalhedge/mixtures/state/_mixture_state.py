@@ -16,7 +16,7 @@ from normalhedge.mixtures.state._interval_settings import IntervalSettings
 from normalhedge.mixtures.state._operations import id_text
 from normalhedge.mixtures.state._settings import PLAIN, MixtureSettings
 from normalhedge.mixtures.state._table_facts import TableFacts
-from normalhedge.mixtures.state._tickets import PendingRound, SettledRound
+from normalhedge.mixtures.state._tickets import PendingRound, Prediction, SettledRound
 from normalhedge.mixtures.state.sum_rows import LAST
 
 COUNTERS = ("rounds", "next_ticket", "expired", "left", "joined_late", "seeded", "warned")
@@ -340,6 +340,8 @@ class MixtureState:
     def _pending_round(self, ticket: Any) -> PendingRound:
         """Return the round of a ticket; refuse one that is unknown, used or expired."""
         whole_number = isinstance(ticket, int | np.integer)
+        if isinstance(ticket, Prediction):
+            raise TypeError(f"ticket must be the ticket of a prediction: {ticket.ticket}")
         record = self._live.pending_round(int(ticket)) if whole_number else None
         if record is not None:
             return PendingRound.of(RoundRecord(*record))
