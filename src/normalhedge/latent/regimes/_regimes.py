@@ -123,6 +123,29 @@ class Regimes(LiveObject[RegimesState]):
         """How the series has changed so far: by regimes that return, by breaks, or not at all."""
         return self._rule.evidence(self._state)
 
+    @property
+    def novelty(self) -> float:
+        """The probability that something new has begun in the last 100 rounds; NaN if unknown.
+
+        It needs no model of the new: observations take places in their predictions that they did
+        not take before. See `alarm`.
+        """
+        return self._state.surprise.novelty
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the last round raised an alarm that something new has begun.
+
+        If nothing new begins, the mean number of rounds between alarms is at least ``patience``,
+        as long as surprises are exchangeable.
+        """
+        return self.rounds - 1 in self._state.surprise.alarms[-1:]
+
+    @property
+    def alarms(self) -> list[int]:
+        """The rounds of the last hundred alarms, counted from 0."""
+        return list(self._state.surprise.alarms)
+
     def support(self) -> dict[int, float]:
         """Return the total weight of the models with each number of states.
 

@@ -97,6 +97,8 @@ class RegimesStream:
             "state": regimes.state if regimes.state >= 0 else None,
             "probabilities": regimes.probabilities[:count],
             "switch": regimes.switching,
+            "novelty": regimes.novelty,
+            "alarm": regimes.alarm,
         }
         if not ahead.parts:
             answer["next"] = None

@@ -22,6 +22,7 @@ from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._surprise import Surprise, places_of
 
 BESIDE = {
     "gaussian": ("gaussian", "student"),
@@ -29,6 +30,8 @@ BESIDE = {
     "full": ("full", "diagonal"),
 }
 """The families that are tried, by the requested one."""
+
+STEPS = {"poisson", "negative_binomial", "categorical"}  # families of whole numbers
 
 T = TypeVar("T")
 # a number of rounds, and a value for each regime by then
@@ -63,6 +66,7 @@ class RegimesState(NamedTuple):
     # the candidates as they are filtered together, which follows from the pool; None before the
     # first fit
     bank: FilterBank | None = None
+    surprise: Surprise = Surprise.init()  # what says that something new has begun
 
     @property
     def weights(self) -> Floats:
@@ -120,7 +124,7 @@ class RegimesRule:
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
         """Return the state after some rounds; only the last may be followed by a review."""
         if state.bank is not None:
-            state = self._observe(state, state.bank, block, moments=False)[0]
+            state = self._follow(state, block)[0]
         return self._advance(state, block)
 
     def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, RegimePath]:
@@ -194,8 +198,8 @@ class RegimesRule:
         """Learn observations and return their predictions and regimes."""
         if state.bank is None:
             empty, none = np.full(block.shape, np.nan), np.full(len(block), np.nan)
-            regimes = np.zeros((len(block), self.settings.most))
-            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none)
+            regimes, never = np.zeros((len(block), self.settings.most)), np.zeros(len(block), bool)
+            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none, none, never)
         known = _known(state, block)
         state, before, after, mixed, results = self._observe(state, state.bank, block, moments=True)
         mean = np.einsum("tn,tnd->td", before, results.means)
@@ -204,7 +208,18 @@ class RegimesRule:
         shares = state.labels.regimes(after, results.filtered)
         switch = state.labels.switching(after, results.filtered)
         scores = np.where(known, mixed, np.nan)
-        return state, RegimePath(_flat(mean), _flat(variance), scores, shares, switch)
+        places = places_of(
+            np.where(known[:, np.newaxis], block, np.nan),
+            before,
+            results.means,
+            results.variances,
+            steps=state.emission in STEPS,
+        )
+        surprise, novelty, alarms = state.surprise.learn(
+            places, state.rounds, float(self.settings.patience)
+        )
+        path = (_flat(mean), _flat(variance), scores, shares, switch, novelty, alarms)
+        return state._replace(surprise=surprise), RegimePath(*path)
 
     def _observe(
         self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool
