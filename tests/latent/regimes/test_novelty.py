@@ -145,7 +145,8 @@ def test_the_new_is_noticed_and_the_known_is_not(changed: Floats) -> None:
     found = infer(changed.tolist())
     assert found.novelty.shape == (760,)
     assert np.isnan(found.novelty[0])
-    assert len(found.alarms[found.alarms < 700]) <= 1
+    known = (found.alarms >= 200) & (found.alarms < 700)  # both regimes have been seen twice
+    assert not known.any()
     assert found.alarms[found.alarms >= 700][0] < 712
     assert found.novelty[300:700].mean() < 0.1
     assert found.novelty[712:720].min() > 0.5

@@ -172,6 +172,13 @@ class RegimeLabels(NamedTuple):
         best = self.ahead[there].max()
         return next(k for k in there if self.ahead[k] >= best - slack)
 
+    def without_breaks(self, weights: Floats) -> Floats:
+        """Return the weights of the models that a break surprises, T x N, summing to one."""
+        if not len(self.kinds):  # of a file from before there were models of breaks
+            return weights
+        rest = weights * (1.0 - self.kinds[:, KINDS.index("breaks")])
+        return np.asarray(rest / rest.sum(axis=1, keepdims=True))
+
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability of each regime, T x most.
 

@@ -210,7 +210,7 @@ class RegimesRule:
         scores = np.where(known, mixed, np.nan)
         places = places_of(
             np.where(known[:, np.newaxis], block, np.nan),
-            before,
+            state.labels.without_breaks(before),
             results.means,
             results.variances,
             steps=state.emission in STEPS,
