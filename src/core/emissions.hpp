@@ -214,6 +214,15 @@ struct Covariant : ByStatistics {
     }
 };
 
+// sum_i w_i ln(1 + d_i / nu).
+NORMALHEDGE_VECTORISED inline double weighted_logs(const double* weights, const double* squares,
+                                                   size_t n, double inverse) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; ++i) sum += weights[i] * log(1.0 + squares[i] * inverse);
+    return sum;
+}
+
 // Student's t, with d = (y - location) / scale and nu degrees of freedom:
 //
 //     ln b(y) = c(nu) - ln scale - (nu + 1) / 2 ln(1 + d^2 / nu)
@@ -235,6 +244,16 @@ struct Student : ByStatistics {
     static double log_norm(double nu) {
         return log_gamma(0.5 * (nu + 1.0)) - log_gamma(0.5 * nu) -
                0.5 * (std::log(nu) + 1.1447298858494002);  // ln pi
+    }
+    // The degrees of freedom near `now` with the largest likelihood, given weights and their total, and squares d^2.
+    static double best_degrees(const double* weights, const double* squares, size_t n, double total,
+                               double now) {
+        const auto likelihood = [&](double log_nu) {
+            const double nu = std::exp(log_nu);
+            return total * log_norm(nu) -
+                   0.5 * (nu + 1.0) * weighted_logs(weights, squares, n, 1.0 / nu);
+        };
+        return std::exp(best_near(std::log(now), 0.7, std::log(fewest), std::log(most), likelihood));
     }
     State state(const Parameters& p) const {
         return {p[0], 1.0 / p[1], p[2], log_norm(p[2]) - 0.5 * std::log(p[1])};
@@ -275,16 +294,7 @@ struct Student : ByStatistics {
             squares.push_back(square(now, series[t]));
             total += shares[t];
         }
-        const auto likelihood = [&](double log_nu) {
-            const double nu = std::exp(log_nu), inverse = 1.0 / nu;
-            double sum = 0.0;
-            const size_t n = weights.size();
-            const double *w = weights.data(), *d = squares.data();
-#pragma omp simd reduction(+ : sum)
-            for (size_t i = 0; i < n; ++i) sum += w[i] * log(1.0 + d[i] * inverse);
-            return total * log_norm(nu) - 0.5 * (nu + 1.0) * sum;
-        };
-        p[2] = std::exp(best_near(std::log(p[2]), 0.7, std::log(fewest), std::log(most), likelihood));
+        p[2] = best_degrees(weights.data(), squares.data(), weights.size(), total, p[2]);
     }
 };
 

@@ -79,25 +79,55 @@ inline double log_factorial(double y) {
     return y < 512.0 ? table[static_cast<size_t>(y)] : log_gamma(y + 1.0);
 }
 
-// The best point within `width` of x, by a golden-section search; x itself where the search finds none better,
-// so that a step of EM never lowers the likelihood.
+// A better point within `width` of x, or x itself, so that a step of EM never lowers the likelihood: Brent's
+// method, by parabolas through the best three points, and by golden sections where they fail.
 template <class Value>
 double best_near(double x, double width, double low, double high, const Value& value) {
-    constexpr double golden = 0.6180339887498949;
+    constexpr double golden = 0.3819660112501051, close = 2e-3;
     double a = larger(low, x - width), b = smaller(high, x + width);
-    double c = b - golden * (b - a), d = a + golden * (b - a);
-    double at_c = value(c), at_d = value(d);
+    double best = x, second = x, third = x;
+    double at_best = value(x), at_second = at_best, at_third = at_best;
+    double step = 0.0, before = 0.0;
     for (int i = 0; i < 14; ++i) {
-        if (at_c > at_d) {
-            b = d, d = c, at_d = at_c;
-            c = b - golden * (b - a), at_c = value(c);
+        const double middle = 0.5 * (a + b);
+        if (std::abs(best - middle) <= 2.0 * close - 0.5 * (b - a)) break;
+        bool parabola = false;
+        if (std::abs(before) > close) {
+            const double r = (best - second) * (at_best - at_third);
+            double q = (best - third) * (at_best - at_second);
+            double p = (best - third) * q - (best - second) * r;
+            q = 2.0 * (q - r);
+            if (q > 0.0) p = -p;
+            q = std::abs(q);
+            parabola = std::abs(p) < std::abs(0.5 * q * before) && p > q * (a - best) &&
+                       p < q * (b - best);
+            before = step;
+            if (parabola) step = p / q;
+        }
+        if (!parabola) {
+            before = (best < middle ? b : a) - best;
+            step = golden * before;
+        }
+        const double least = step < 0.0 ? -close : close;
+        const double next =
+            within(best + (std::abs(step) >= close ? step : least), a, b);
+        const double at_next = value(next);
+        if (at_next >= at_best) {
+            (next < best ? b : a) = best;
+            third = second, at_third = at_second;
+            second = best, at_second = at_best;
+            best = next, at_best = at_next;
         } else {
-            a = c, c = d, at_c = at_d;
-            d = a + golden * (b - a), at_d = value(d);
+            (next < best ? a : b) = next;
+            if (at_next >= at_second || second == best) {
+                third = second, at_third = at_second;
+                second = next, at_second = at_next;
+            } else if (at_next >= at_third || third == best || third == second) {
+                third = next, at_third = at_next;
+            }
         }
     }
-    const double best = at_c > at_d ? c : d;
-    return larger(at_c, at_d) > value(x) ? best : x;
+    return best;
 }
 
 inline bool all_known(const double* y, size_t columns) {

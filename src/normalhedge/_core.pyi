@@ -159,6 +159,83 @@ def em_fit(
     trace: Floats,
     /,
 ) -> tuple[float, int]: ...
+def em_fit_lanes(
+    series: Floats,
+    shapes: np.ndarray,
+    units: Floats,
+    initial: Floats,
+    transition: Floats,
+    parameters: Floats,
+    divisions: np.ndarray,
+    guards: Floats,
+    tolerance: float,
+    calls: int,
+    traces: Floats,
+    totals: Floats,
+    /,
+) -> None: ...
+def filter_candidates(
+    shapes: np.ndarray,
+    parameters: Floats,
+    packed: Floats,
+    places: np.ndarray,
+    transition: Floats,
+    series: Floats,
+    predicted: Floats,
+    logs: Floats,
+    filtered: Floats,
+    /,
+) -> None: ...
+def log_gains(logs: Floats, nats: float, gains: Floats, /) -> None: ...
+def mixed_quantiles(
+    normals: Floats,
+    students: Floats,
+    levels: Floats,
+    centre: float,
+    width: float,
+    result: Floats,
+    /,
+) -> None: ...
+def online_components(
+    shapes: np.ndarray, columns: int, block: Floats, beliefs: Floats, parameters: Floats, /
+) -> None: ...
+def pack_states(
+    shapes: np.ndarray, parameters: Floats, columns: int, packed: Floats, /
+) -> None: ...
+def regime_shares(
+    weights: Floats,
+    filtered: Floats,
+    maps: Floats,
+    leave: Floats,
+    hidden: Floats,
+    alike: Floats,
+    regimes: Floats,
+    switching: Floats,
+    /,
+) -> None: ...
+def remember_logs(
+    logs: Floats,
+    weights: Floats,
+    states: np.ndarray,
+    kinds: np.ndarray,
+    known: np.ndarray,
+    keep: float,
+    counted: float,
+    ahead: Floats,
+    standing: Floats,
+    evidence: Floats,
+    mixed: Floats,
+    /,
+) -> float: ...
+def smooth_candidates(
+    shapes: np.ndarray,
+    parameters: Floats,
+    initial: Floats,
+    transition: Floats,
+    series: Floats,
+    smoothed: Floats,
+    /,
+) -> None: ...
 def em_log_densities(
     family: str, observations: Floats, parameters: Floats, result: Floats, /
 ) -> None: ...

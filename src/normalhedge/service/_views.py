@@ -124,8 +124,8 @@ class Views:
         return await self._alarms(call, [self.registry.find(call.name).row.id])
 
     async def _alarms(self, call: Call, numbers: list[int] | None) -> Reply:
-        before = _number(call.query, "before", 1)
-        limit = int(_number(call.query, "limit", 1, 1000) or 100)
+        before = _number(call.query_params, "before", 1)
+        limit = int(_number(call.query_params, "limit", 1, 1000) or 100)
         rows = await self._from_log(
             self.registry.storage.alarms, numbers, None if before is None else int(before), limit
         )

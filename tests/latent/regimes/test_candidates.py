@@ -14,13 +14,20 @@ from tests.latent.regimes.examples import textbook
 def test_windows_without_hope_are_fitted_less_often() -> None:
     slate, seen = CandidateSearch(["gaussian"], [1, 2], 10), textbook(800)[1][:, np.newaxis]
     none = CandidatePool((), np.empty(0), {})
-    board, _, _ = slate.review(none, seen, np.empty(0), np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    fitted = []
+    for pending in slate.begin(none, (), seen, np.empty(0)):
+        fits = pending.fits(rng, None)
+        while not fits.done:
+            fits = fits.advance()
+        fitted += pending.candidates(fits.results())
+    board, _, _ = slate.end(none, fitted, seen, np.empty(0))
     review = _Review(list(board.candidates), board.standing.copy())
     window = next(n for n, one in enumerate(board.candidates) if one.recipe.window == 250)
     whole = next(
         n for n, one in enumerate(board.candidates) if one.recipe == LearningRecipe("gaussian", 2)
     )
-    assert review.due(window) == 850
-    review.standing[window] = review.standing[whole] = -40.0
     assert review.due(window) == 900
+    review.standing[window] = review.standing[whole] = -40.0
+    assert review.due(window) == 1000
     assert review.due(whole) == board.candidates[whole].due

@@ -3,10 +3,16 @@
 from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
-    filter_together as filter_together,
+    lay_out as lay_out,
     stationary as stationary,
 )
-from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series
+from normalhedge.latent.models._fitting import (
+    Fits as Fits,
+    Job as Job,
+    begin_fits as begin_fits,
+    fit as fit,
+    fit_series as fit_series,
+)
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,

@@ -1,7 +1,9 @@
 """A fitted hidden Markov model: filtering, smoothing and sampling."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -34,7 +36,18 @@ class Fitted:
 
     def stationary(self) -> Floats:
         """Return the stationary distribution of the states."""
+        return self._stationary
+
+    @cached_property
+    def _stationary(self) -> Floats:
         return stationary(self.transition)
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The parameters of the emission as the core reads them, rows x k."""
+        rows = self.emission.parameters()
+        rows.setflags(write=False)
+        return rows
 
     def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
@@ -72,6 +85,17 @@ class Fitted:
         """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
+
+
+def lay_out(models: Sequence[Fitted]) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the parameters of models as the core reads them: their shapes, and their numbers."""
+    shapes, numbers, end = [], [np.empty(0)], 0
+    for model in models:
+        rows = model.numbers
+        shapes.append((_core.online_family(model.emission.family), model.states, len(rows), end))
+        numbers.append(rows.ravel())
+        end += rows.size
+    return np.array(shapes, dtype=np.int64).reshape(-1, 4), np.concatenate(numbers)
 
 
 def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:

@@ -73,7 +73,7 @@ class OnlineEM:
         if isinstance(emission, RealEmission):
             self.centre, self.width = _units(emission, shares)
             emission = emission._rescaled(-self.centre / self.width, 1.0 / self.width)
-        self._template = emission
+        self.template = emission
         least = 1e-8 if emission.scaled else 1e-6
         degrees = 3.0  # more than 0: they are not estimated
         self.settings = np.array([1.0 - self.forgetting, relative, least, pseudo_count, degrees])
@@ -90,7 +90,7 @@ class OnlineEM:
 
     def _lay_out(self) -> None:
         """Find where each field begins."""
-        emission = self._template
+        emission = self.template
         rows = len(emission.parameters())
         self.shape = np.array([_core.online_family(emission.family), emission.states, rows, 0])
         places = np.empty(len(FIELDS) + 1, dtype=np.int64)
@@ -99,7 +99,7 @@ class OnlineEM:
 
     def parts(self) -> tuple[Any, ...]:
         """Return everything that `of_parts` needs."""
-        template, units = self._template, (self.centre, self.width)
+        template, units = self.template, (self.centre, self.width)
         return template, self.forgetting, *units, self.settings, self.block
 
     @classmethod
@@ -114,7 +114,7 @@ class OnlineEM:
     ) -> Self:
         """Return a model that has learned something."""
         made = cls.__new__(cls)
-        made._template, made.forgetting, made.settings = template, forgetting, settings
+        made.template, made.forgetting, made.settings = template, forgetting, settings
         made.centre, made.width, made.block = centre, width, block
         made._lay_out()
         if len(block) != made._places[-1]:
@@ -186,12 +186,45 @@ class OnlineEM:
         return float(np.log(self.width).sum())
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
-        return (self._template.accepted(observations) - self.centre) / self.width
+        return (self.template.accepted(observations) - self.centre) / self.width
 
     def _restore(self, rows: Floats) -> Emission:
-        emission = type(self._template).from_core(rows)
+        emission = type(self.template).from_core(rows)
         if isinstance(emission, RealEmission):
             return emission._rescaled(self.centre, self.width)
+        return emission
+
+
+class Together:
+    """The states of all models of one family."""
+
+    def __init__(self, family: type[Emission], models: Sequence[OnlineEM]) -> None:
+        self._family = family
+        # the place of each model, and of its first state among the states of the family
+        self.members: list[tuple[int, int]] = []
+        states, numbers, centres, widths = [], [], [], []
+        state = number = together = 0
+        for place, model in enumerate(models):
+            k, rows = model.states, int(model.shape[2])
+            if type(model.template) is family:
+                self.members.append((place, together))
+                together += k
+                states.append(state + np.arange(k))
+                numbers.append(number + np.arange(rows * k).reshape(rows, k))
+                centres += [model.centre] * k
+                widths += [model.width] * k
+            state, number = state + k, number + rows * k
+        self.states = np.concatenate(states)
+        self._numbers = np.concatenate(numbers, axis=1)
+        self._centre, self._width = np.array(centres), np.array(widths)
+        if self._centre.shape[1] == 1:
+            self._centre, self._width = self._centre[:, 0], self._width[:, 0]
+
+    def emission(self, numbers: Floats) -> Emission:
+        """Return all states as one emission, given the parameters of all models."""
+        emission = self._family.from_core(numbers[self._numbers])
+        if isinstance(emission, RealEmission):
+            return emission._rescaled(self._centre, self._width)
         return emission
 
 
@@ -212,7 +245,29 @@ class OnlineModels:
             self._centres = np.array([model.centre for model in models])
             self._units = np.array([model.width for model in models])
             self._log_widths = np.array([model.log_width for model in models])
-        self.block = np.concatenate([np.empty(0), *(model.block for model in models)])
+        self.sizes = [model.states for model in models]
+        self._groups = [
+            Together(family, models) for family in {type(model.template): 0 for model in models}
+        ]
+        self._numbers = sum(int(model.shape[1] * model.shape[2]) for model in models)
+
+    def components(self, block: Floats) -> tuple[Floats, list[tuple[Emission, Together]]]:
+        """Return the predicted states of all models, one model after the other, and emissions.
+
+        The states of one family are together.
+        """
+        beliefs, numbers = np.empty(sum(self.sizes)), np.empty(self._numbers)
+        if not self._models:
+            return beliefs, []
+        _core.online_components(self._shapes, self._centres.shape[1], block, beliefs, numbers)
+        return beliefs, [(group.emission(numbers), group) for group in self._groups]
+
+    def holds(self, models: Sequence[OnlineEM]) -> bool:
+        """Return whether these are the models, perhaps with other numbers."""
+        return len(models) == len(self._models) and all(
+            one.settings is other.settings and one.template is other.template
+            for one, other in zip(models, self._models, strict=True)
+        )
 
     def at(self, block: Floats) -> list[OnlineEM]:
         """Return the models with the numbers of a block."""

@@ -1,6 +1,7 @@
 """Starting points of fits: divisions of the observations among the states."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,26 @@ from normalhedge.boundary.inputs import Floats
 Labels = npt.NDArray[np.intp]
 
 ROUNDS_OF_KMEANS = 5
+DRAWN = 3  # the number of starts after which the next ones are drawn at random
+
+
+class Divided(NamedTuple):
+    """A series that is to be divided."""
+
+    filled: Floats  # the observations, without gaps
+    line: Floats  # one number for each
+    nearby: Floats  # how much the numbers vary near each
+
+
+def prepare(observations: Floats) -> Divided:
+    """Return a series that is to be divided, of which some are known."""
+    filled = _fill_gaps(observations)
+    line = _line(filled)
+    return Divided(filled, line, _nearby(line))
 
 
 def divisions(
-    observations: Floats, states: int, count: int, rng: np.random.Generator
+    series: Divided, states: int, count: int, rng: np.random.Generator
 ) -> Iterator[Labels]:
     """Yield divisions of the observations among the states, as a state for each observation.
 
@@ -21,9 +38,7 @@ def divisions(
     time. The others are random: in turn by distance from drawn observations, and pieces of drawn
     lengths.
     """
-    filled = _fill_gaps(observations)
-    line = _line(filled)
-    nearby = _nearby(line)
+    filled, line, nearby = series
     t = np.arange(len(filled))
     for start in range(1 if states == 1 else count):
         if start == 0:

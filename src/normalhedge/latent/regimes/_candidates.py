@@ -1,15 +1,15 @@
 """Recipes of models, the models learned by them, and the search for the best."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, OnlineEM, fit_series
+from normalhedge.latent.models import Fits, Fitted, Job, OnlineEM, begin_fits, stationary
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._series_models import SeriesModel
 
@@ -17,9 +17,9 @@ FIRST = 4  # observations needed for the first fit of all
 ENOUGH = 25  # observations needed for each state of a model before the first fit
 # a model of all observations is fitted again when their number has grown by this factor
 GROWTH = 1.25
-PARTS = 5  # a model of the last observations is fitted again after this part of its window
+PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
-TOLERANCE = 0.01  # a fit ends when an iteration adds fewer nats than this
+TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
 # starts of a fit from nothing, which is due after each window, or when the observations have
 # doubled
 FRESH = 3
@@ -31,6 +31,14 @@ SUPPORT = 0.05
 BEHIND = 20.0
 # models of the last rounds that are this many nats behind the best are fitted half as often
 HOPELESS = 15.0
+# before this number of observations fits are done at once
+AT_ONCE = 100
+REVIEW = 50  # the number of observations between reviews of the candidates
+# the number of observations from the beginning of a fit to its end: one more for each 100 rounds of
+# the fit, or 1,000 where it starts from an earlier one
+LAG, LONG, WARM = 10, 100, 1000
+# a share of the work is done whenever this many observations have come
+EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
@@ -83,6 +91,10 @@ class Candidate(NamedTuple):
     # the online EM that updates the parameters; None in recipes without a memory
     online: OnlineEM | None
 
+    def stationary(self) -> Floats:
+        """Return the stationary distribution of the states."""
+        return self.fitted.stationary() if self.online is None else stationary(self.transition)
+
     def now(self) -> Fitted:
         """Return the model with its current parameters."""
         if self.online is None:
@@ -90,16 +102,17 @@ class Candidate(NamedTuple):
         even = np.full(self.recipe.states, 1.0 / self.recipe.states)
         return Fitted(even, self.online.transition, self.online.emission)
 
+    @property
+    def transition(self) -> Floats:
+        """The current transition probabilities."""
+        return self.fitted.transition if self.online is None else self.online.transition
+
 
 class SeriesCandidate(NamedTuple):
-    """A model without hidden states, which is learned again from the start when it is due."""
+    """A model without hidden states."""
 
     recipe: LearningRecipe  # its name
     numbers: Floats  # all that it has learned, see `SeriesModel`
-    # since, due: the number of observations when it was last learned from the start, and at the
-    # next time
-    since: int
-    due: int
 
     @property
     def model(self) -> SeriesModel:
@@ -119,51 +132,79 @@ def learn_series(
     recipe: LearningRecipe, seen: Floats, symbols: int | None = None
 ) -> SeriesCandidate:
     """Return a model without hidden states after the observations so far."""
-    known = int((~np.isnan(seen[:, 0])).sum())
-    numbers = _series_models.MODELS[recipe.family].learn(seen, symbols)
-    return SeriesCandidate(recipe, numbers, known, 2 * known)
+    return SeriesCandidate(recipe, _series_models.MODELS[recipe.family].learn(seen, symbols))
 
 
-def learn(
-    recipe: LearningRecipe,
-    seen: Floats,
-    rng: np.random.Generator,
-    *,
-    warm: Fitted | None = None,
-    last: Candidate | None = None,
-    symbols: int | None = None,
-) -> Candidate:
-    """Return the candidate of a recipe after the observations so far."""
+class Order(NamedTuple):
+    """A fit that was begun at a review."""
+
+    recipe: LearningRecipe
+    job: Job
+    # due, fresh: the number of observations at the next fit, and at the next from nothing
+    due: int
+    fresh: int
+
+
+class Pending(NamedTuple):
+    """Fits that were begun at a review, and the time at which their models take their places.
+
+    The work is divided among the rounds between. How far it has come is no part of the state: what
+    is missing is done at the end, with the same result.
+    """
+
+    seen: Floats  # the observations at the review
+    orders: tuple[Order, ...]
+    # begun, due: the number of observations at the review, and at the end of the fits
+    begun: int
+    due: int
+
+    def due_now(self, observed: int) -> float:
+        """Return the share of the rest of the work that is due in this round; often none."""
+        every = EVERY if self.due - self.begun < 10 * LONG_EVERY else LONG_EVERY
+        if observed % every or observed == self.begun:
+            return 0.0
+        return 1.0 / max((self.due - observed) // every, 1)
+
+    def fits(self, rng: np.random.Generator, symbols: int | None) -> Fits:
+        """Return the fits before their first iteration."""
+        jobs = [order.job for order in self.orders]
+        return begin_fits(self.seen, jobs, copy.deepcopy(rng), TOLERANCE, symbols=symbols)
+
+    def candidates(self, models: Iterable[Fitted]) -> list[Candidate]:
+        """Return the candidates of the fitted models, which have not been filtered yet."""
+        return [
+            Candidate(order.recipe, model, np.empty(0), self.begun, order.due, order.fresh, None)
+            for order, model in zip(self.orders, models, strict=True)
+        ]
+
+
+def _order(
+    recipe: LearningRecipe, seen: Floats, warm: Fitted | None, last: Candidate | None
+) -> Order:
+    """Return the fit of a recipe after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    if recipe.memory:
-        assert warm is not None
-        filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
-        online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
-        return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
     after = known + recipe.window if recipe.window else 2 * known
     fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
     if known >= fresh:
         starts, fresh = FRESH, after
-    part = seen[-recipe.window :]
+    first = max(len(seen) - recipe.window, 0) if recipe.window else 0
     if last is not None and recipe.window == 0:
         warm = last.fitted
-    if np.isnan(part[:, 0]).all():
-        part = seen
-    fitted = fit_series(
-        part,
-        recipe.states,
-        recipe.family,
-        rng=rng,
-        starts=starts,
-        iterations=ITERATIONS if starts == 0 else 3 * ITERATIONS,
-        tolerance=TOLERANCE,
-        warm=warm,
-        symbols=symbols,
-    )
-    filtered = fitted.smooth(part)[0][-1]
-    step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
-    return Candidate(recipe, fitted, filtered, known, known + step, fresh, None)
+    if np.isnan(seen[first:, 0]).all():
+        first = 0
+    iterations = ITERATIONS if starts == 0 else 3 * ITERATIONS
+    step = int(recipe.window / PARTS) if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
+    job = Job(recipe.family, recipe.states, first, starts, iterations, warm)
+    return Order(recipe, job, known + step, fresh)
+
+
+def learn_online(recipe: LearningRecipe, seen: Floats, warm: Fitted) -> Candidate:
+    """Return online EM that starts from a model."""
+    known = int((~np.isnan(seen[:, 0])).sum())
+    filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
+    online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
+    return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
 
 
 class CandidatePool(NamedTuple):
@@ -193,42 +234,72 @@ class CandidateSearch:
         self._freely = max(3, self._numbers[0])
         self._budget, self._symbols = budget, symbols
 
-    def review(
-        self, pool: CandidatePool, seen: Floats, weights: Floats, rng: np.random.Generator
+    def begin(
+        self, pool: CandidatePool, pending: Sequence[Pending], seen: Floats, weights: Floats
+    ) -> tuple[Pending, ...]:
+        """Return the fits that are due after these observations, in the order of their ends."""
+        known = int((~np.isnan(seen[:, 0])).sum())
+        begun = {order.recipe for fits in pending for order in fits.orders}
+        review = _Review(list(pool.candidates), pool.standing)
+        orders = []
+        for n, candidate in enumerate(review.candidates):
+            if isinstance(candidate, SeriesCandidate) or candidate.online is not None:
+                continue
+            if candidate.recipe not in begun and known >= review.due(n):
+                warm = review.best(candidate.recipe)
+                orders.append(_order(candidate.recipe, seen, warm, candidate))
+        new = self._openings(pool, review.candidates, known, weights)
+        room = self._room(review, len(new))
+        new = [recipe for recipe in new[:room] if not recipe.memory and recipe not in begun]
+        orders += [_order(recipe, seen, review.best(recipe), None) for recipe in new]
+        ends: dict[int, list[Order]] = {}
+        for order in orders:
+            rounds = len(seen) - order.job.first
+            lag = LAG + rounds // (LONG if order.job.starts else WARM)
+            lag = lag if known >= AT_ONCE else 0
+            ends.setdefault(known + lag, []).append(order)
+        return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
+
+    def end(
+        self, pool: CandidatePool, fitted: Iterable[Candidate], seen: Floats, weights: Floats
     ) -> tuple[CandidatePool, list[int], int]:
-        """Fit the candidates that are due, then open and close recipes."""
+        """Let fitted models take their places, then open and close recipes.
+
+        Returns the pool, the candidates that left, and the number of those that joined.
+        """
         known = int((~np.isnan(seen[:, 0])).sum())
         review = _Review(list(pool.candidates), pool.standing.copy())
-        relearn = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
-        for n, candidate in enumerate(review.candidates):
-            if isinstance(candidate, SeriesCandidate):
-                if known >= candidate.due:
-                    review.candidates[n] = learn_series(candidate.recipe, seen, self._symbols)
-            elif known >= review.due(n) or review.stuck(n):
-                warm = review.best(candidate.recipe, beside=n if candidate.online else None)
-                review.candidates[n] = relearn(candidate.recipe, warm=warm, last=candidate)
-        new = self._openings(pool, review.candidates, known, weights)
+        places = {candidate.recipe: n for n, candidate in enumerate(review.candidates)}
+        opened = {}
+        for learned in fitted:
+            if learned.recipe in places:
+                review.candidates[places[learned.recipe]] = learned
+            else:
+                opened[learned.recipe] = learned
+        review.renew(seen)
+        new = list(opened)
+        there = {recipe[:2] for recipe in (*places, *opened) if not recipe.memory}
+        new += [
+            recipe
+            for recipe in self._openings(pool, review.candidates, known, weights)
+            if recipe.memory and recipe[:2] in there
+        ]
         left = self._closings(review, len(new))
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
-        kept = [n for n in range(len(review.candidates)) if n not in left]
-        review = _Review([review.candidates[n] for n in kept], review.standing[kept])
-        room, joined = self._budget - len(hidden_only(review.candidates)), 0
-        for recipe in new[:room]:
-            warm = review.best(recipe)
-            if recipe.memory and warm is None:
-                continue
-            place = review.kin(recipe)
-            review.candidates.append(relearn(recipe, warm=warm))
-            review.standing = np.append(review.standing, place)
-            joined += 1
-        there = {candidate.recipe for candidate in review.candidates}
-        for recipe in self._models:
-            if recipe not in there and review.candidates and known >= recipe.opens():
-                review.candidates.append(learn_series(recipe, seen, self._symbols))
-                review.standing = np.append(review.standing, 0.0)
-                joined += 1
+        review.leave(left)
+        room = max(self._budget - len(hidden_only(review.candidates)), 0)
+        before = len(review.candidates)
+        for recipe in sorted(new, key=self._recipes.index)[:room]:
+            review.join(recipe, opened.get(recipe), seen)
+        if review.candidates and known >= FIRST:
+            review.join_series(self._models, seen, self._symbols)
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
-        return after, left, joined
+        return after, left, len(review.candidates) - before
+
+    def _room(self, review: "_Review", wanted: int) -> int:
+        """Return how many candidates may join, once the worst have made room."""
+        there = len(hidden_only(review.candidates)) - len(self._closings(review, wanted))
+        return self._budget - there
 
     def _openings(
         self, pool: CandidatePool, candidates: list[AnyCandidate], known: int, weights: Floats
@@ -273,6 +344,44 @@ class _Review:
 
     candidates: list[AnyCandidate]
     standing: Floats
+    # the candidates of a family and number of states; and whether only these without online EM
+    kinds: dict[tuple[str, int, bool], list[int]] | None = None
+
+    def renew(self, seen: Floats) -> None:
+        """Let models that are lost begin again."""
+        for n, candidate in enumerate(self.candidates):
+            if isinstance(candidate, Candidate) and self.stuck(n):
+                warm = self.best(candidate.recipe, beside=n)
+                if warm is not None:
+                    self.candidates[n] = learn_online(candidate.recipe, seen, warm)
+
+    def leave(self, places: list[int]) -> None:
+        """Let candidates leave."""
+        kept = [n for n in range(len(self.candidates)) if n not in places]
+        self.candidates, self.kinds = [self.candidates[n] for n in kept], None
+        self.standing = self.standing[kept]
+
+    def join(self, recipe: LearningRecipe, fitted: Candidate | None, seen: Floats) -> None:
+        """Let a fitted candidate join; without it, online EM from the best model of its kind."""
+        candidate, warm = fitted, self.best(recipe)
+        if candidate is None and warm is not None:
+            candidate = learn_online(recipe, seen, warm)
+        if candidate is not None:
+            self._append(candidate, self.kin(recipe))
+
+    def join_series(
+        self, recipes: Iterable[LearningRecipe], seen: Floats, symbols: int | None
+    ) -> None:
+        """Let models without hidden states join that are not there."""
+        there = {candidate.recipe for candidate in self.candidates}
+        for recipe in recipes:
+            if recipe not in there:
+                self._append(learn_series(recipe, seen, symbols), 0.0)
+
+    def _append(self, candidate: AnyCandidate, standing: float) -> None:
+        self.candidates.append(candidate)
+        self.kinds = None
+        self.standing = np.append(self.standing, standing)
 
     def due(self, n: int) -> int:
         """Return the number of observations at the next fit of a candidate."""
@@ -307,13 +416,14 @@ class _Review:
 
     def _alike(self, recipe: LearningRecipe, *, fixed: bool = False) -> list[int]:
         """Return the candidates of the same family and states; on request, without online EM."""
-        return [
-            n
-            for n, candidate in enumerate(self.candidates)
-            if isinstance(candidate, Candidate)
-            and candidate.recipe[:2] == recipe[:2]
-            and not (fixed and candidate.online)
-        ]
+        if self.kinds is None:
+            self.kinds = {}
+            for n, candidate in enumerate(self.candidates):
+                family, states, _, memory = candidate.recipe
+                self.kinds.setdefault((family, states, False), []).append(n)
+                if not memory:
+                    self.kinds.setdefault((family, states, True), []).append(n)
+        return self.kinds.get((recipe.family, recipe.states, fixed), [])
 
 
 def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:

@@ -1,13 +1,13 @@
 """Candidates of several families and numbers of states, filtered together."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, filter_together
+from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, lay_out
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
 from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, SeriesCandidate
 
@@ -43,34 +43,51 @@ class FilterBank:
     Nothing in it changes: the methods take and return `CandidateFilters`.
     """
 
-    def __init__(self, candidates: Sequence[AnyCandidate], width: int) -> None:
+    def __init__(
+        self, candidates: Sequence[AnyCandidate], width: int, before: "FilterBank | None" = None
+    ) -> None:
         self._candidates, self._width = tuple(candidates), width
         self._hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         self._series = {n: c for n, c in enumerate(candidates) if isinstance(c, SeriesCandidate)}
         self._fixed = [n for n, c in self._hidden.items() if c.online is None]
         self._online = [n for n, c in self._hidden.items() if c.online is not None]
         learners = [candidate.online for candidate in self._hidden.values()]
-        self._models = OnlineModels([online for online in learners if online is not None])
+        online = [learner for learner in learners if learner is not None]
+        same = before is not None and before._models.holds(online)
+        self._models: OnlineModels = before._models if before and same else OnlineModels(online)
+        self._block = np.concatenate([np.empty(0), *(learner.block for learner in online)])
         fixed = [self._hidden[n] for n in self._fixed]
-        self._rows = {n: self._hidden[n].fitted.emission.parameters() for n in self._fixed}
         self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
         self._moves = np.zeros((width, width, len(fixed)))
         for n, candidate in enumerate(fixed):
             k = candidate.recipe.states
             self._moves[:k, :k, n] = candidate.fitted.transition
+        self.states = np.array([c.recipe.states for c in candidates], dtype=np.int64)
+        self._places = np.array(self._fixed, dtype=np.int64)
+        self._shapes, self._numbers = lay_out([candidate.fitted for candidate in fixed])
+        self._packed = np.zeros((len(fixed), width, 4))
+        self._columns = next(c.fitted.emission.columns for c in self._hidden.values())
+        if fixed:
+            _core.pack_states(self._shapes, self._numbers, self._columns, self._packed)
+        sizes = self._models.sizes
+        self._online_rows = np.repeat(np.array(self._online, dtype=np.intp), sizes)
+        self._online_states = np.concatenate([np.empty(0, np.intp), *map(np.arange, sizes)])
 
-    def init(self) -> CandidateFilters:
-        """Return where the candidates stand before the next observation."""
-        beliefs = np.zeros((self._width, len(self._fixed)))
-        filtered = np.zeros((len(self._candidates), self._width))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FilterBank, (self._candidates, self._width)
+
+    def init(self, now: Floats | None = None) -> CandidateFilters:
+        """Return where the candidates stand before the next observation.
+
+        Candidates that were fitted and have not been filtered stand where ``now`` says, N x K.
+        """
+        filtered = np.zeros((len(self._candidates), self._width)) if now is None else now.copy()
         for n, candidate in self._hidden.items():
-            filtered[n, : candidate.recipe.states] = candidate.filtered
-        for place, n in enumerate(self._fixed):
-            candidate = self._hidden[n]
-            moved = candidate.filtered @ candidate.fitted.transition
-            beliefs[: candidate.recipe.states, place] = moved
+            if len(candidate.filtered):
+                filtered[n, : candidate.recipe.states] = candidate.filtered
+        beliefs = np.einsum("nr,rsn->sn", filtered[self._fixed], self._moves)
         numbers = tuple(candidate.numbers for candidate in self._series.values())
-        return CandidateFilters(beliefs, filtered, self._models.block, numbers)
+        return CandidateFilters(beliefs, filtered, self._block, numbers)
 
     def candidates(self, filters: CandidateFilters) -> tuple[AnyCandidate, ...]:
         """Return the candidates with all that they have learned."""
@@ -92,19 +109,19 @@ class FilterBank:
             for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True)
         }
 
-    def mixtures(self, filters: CandidateFilters) -> list[tuple[str, Floats, Floats]]:
-        """Return the family, shares and parameters, rows x m, of each candidate's next mixture."""
-        online = self._online_at(filters)
-        rows = {n: model.emission.parameters() for n, model in online.items()} | self._rows
-        shares = self.predicted(filters)
-        components = self.components(filters)
-        result = []
-        for n in range(len(self._candidates)):
-            if n in self._hidden:
-                recipe = self._hidden[n].recipe
-                result.append((recipe.family, shares[n, : recipe.states], rows[n]))
-            else:
-                result.append(components[n])
+    def mixtures(
+        self, filters: CandidateFilters, weights: Floats
+    ) -> list[tuple[str, Floats, Floats]]:
+        """Return the next mixture of all candidates: families, shares and parameters, rows x m."""
+        shares = weights[self._fixed] * filters.beliefs
+        result = [family.mixture(shares) for family in self._families]
+        beliefs, emissions = self._models.components(filters.online)
+        beliefs *= weights[self._online_rows]
+        for emission, group in emissions:
+            name = self._hidden[self._online_rows[group.states[0]]].recipe.family
+            result.append((name, beliefs[group.states], emission.parameters()))
+        for n, (name, share, rows) in self.components(filters).items():
+            result.append((name, weights[n] * share, rows))
         return result
 
     def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
@@ -114,9 +131,53 @@ class FilterBank:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
         result = np.zeros((len(self._candidates), self._width))
         result[self._fixed] = filters.beliefs.T
-        for n, online in self._online_at(filters).items():
-            result[n, : online.states] = online.beliefs
+        result[self._online_rows, self._online_states] = self._models.components(filters.online)[0]
         return result
+
+    def smooth(self, seen: Floats) -> Floats:
+        """Return P_n(S_t | y_1..y_T) of T x d observations, N x T x K."""
+        numbers, shapes = [self._numbers], self._shapes.tolist()
+        end = len(self._numbers)
+        online = self._models.at(self._block)
+        more: dict[int, list[int]] = {}
+        for emission, group in self._models.components(self._block)[1]:
+            rows = emission.parameters()
+            for place, begin in group.members:
+                part = rows[:, begin : begin + online[place].states]
+                family = _core.online_family(emission.family)
+                more[place] = [family, part.shape[1], len(part), end]
+                numbers.append(part.ravel())
+                end += part.size
+        shapes += [more[place] for place in range(len(online))]
+        initial = np.zeros((len(shapes), self._width))
+        moves = np.zeros((len(shapes), self._width, self._width))
+        moves[: len(self._fixed)] = np.moveaxis(self._moves, -1, 0)
+        for place, n in enumerate(self._fixed):
+            model = self._hidden[n].fitted
+            initial[place, : model.states] = model.initial
+        for place, learner in enumerate(online, start=len(self._fixed)):
+            k = learner.states
+            initial[place, :k] = 1.0 / k
+            moves[place, :k, :k] = learner.transition
+        smoothed = np.zeros((len(shapes), len(seen), self._width))
+        table = np.array(shapes, dtype=np.int64)
+        _core.smooth_candidates(table, np.concatenate(numbers), initial, moves, seen, smoothed)
+        result = np.zeros((len(self._candidates), len(seen), self._width))
+        result[[*self._fixed, *self._online]] = smoothed
+        return result
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return means and variances in all states, N x K x d: 0 and 1 where there is none."""
+        means = np.zeros((len(self._candidates), self._width, self._columns))
+        variances = np.ones_like(means)
+        for family in self._families:
+            family.write_states(self._fixed, means, variances)
+        for emission, group in self._models.components(self._block)[1]:
+            where = self._online_rows[group.states], self._online_states[group.states]
+            mean, variance = emission.moments()
+            means[where] = mean.reshape(len(group.states), -1)
+            variances[where] = variance.reshape(len(group.states), -1)
+        return means, variances
 
     def run(
         self,
@@ -160,16 +221,20 @@ class FilterBank:
     ) -> Floats:
         """Write the results of the candidates with fixed parameters; return their new beliefs."""
         rounds, count, width = len(series) - 1, len(self._fixed), self._width
-        logs = np.full((rounds, width, count), -np.inf)  # where there is no state
-        for family in self._families:
-            family.write_logs(series, logs)
-        predicted, scores, totals = filter_together(logs, beliefs, self._moves)
+        predicted = np.empty((rounds + 1, width, count))
+        predicted[0] = beliefs
+        _core.filter_candidates(
+            self._shapes,
+            self._numbers,
+            self._packed,
+            self._places,
+            self._moves,
+            series,
+            predicted,
+            result.logs,
+            result.filtered,
+        )
         before = predicted[:-1]
-        after = before * scores
-        sums = after.sum(axis=1, keepdims=True)
-        after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
-        result.logs[:, self._fixed] = totals
-        result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
         if moments:
             means = np.zeros((rounds, width, count, series.shape[1]))
             variances = np.zeros_like(means)
@@ -184,18 +249,24 @@ class _Family:
     """The candidates of one family, with their states side by side as the core reads them."""
 
     def __init__(self, name: str, fixed: list[Candidate]) -> None:
+        self._name = name
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
-        rows = [c.fitted.emission.parameters() for _, c in mine]
+        rows = [c.fitted.numbers for _, c in mine]
         self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
         self._emission = FAMILIES[name].from_core(self._rows)
         self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
         self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
 
-    def write_logs(self, series: Floats, logs: Floats) -> None:
-        """Write log densities, T x K x N; the first row of the series only precedes the others."""
-        densities = np.empty((len(series), self._rows.shape[1]))
-        _core.em_log_densities(self._emission.family, series, self._rows, densities)
-        logs[:, self._states, self._places] = densities[1:]
+    def mixture(self, shares: Floats) -> tuple[str, Floats, Floats]:
+        """Return the name, the shares of the states, given all as K x N, and the parameters."""
+        return self._name, shares[self._states, self._places], self._rows
+
+    def write_states(self, fixed: Sequence[int], means: Floats, variances: Floats) -> None:
+        """Write means and variances of the states, N x K x d."""
+        mean, variance = self._emission.moments()
+        where = np.asarray(fixed)[self._places], self._states
+        means[where] = mean.reshape(len(self._states), -1)
+        variances[where] = variance.reshape(len(self._states), -1)
 
     def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
         """Write means and variances, T x K x N x d."""

@@ -64,13 +64,11 @@ class Forecast:
         return f"<Forecast: {counted(len(self), 'round')}, next {self.rounds[0]!r}>"
 
 
-def mixture(
-    weights: Floats, mixtures: Iterable[tuple[str, Floats, Floats]], previous: Floats
-) -> Predictive:
-    """Return the mixture of the candidates' mixtures: family, shares and parameters of each."""
+def mixture(mixtures: Iterable[tuple[str, Floats, Floats]], previous: Floats) -> Predictive:
+    """Return the sum of mixtures: the family, the shares and the parameters of each."""
     families: dict[str, list[tuple[Floats, Floats]]] = {}
-    for weight, (family, shares, rows) in zip(weights, mixtures, strict=True):
-        families.setdefault(family, []).append((weight * shares, rows))
+    for family, shares, rows in mixtures:
+        families.setdefault(family, []).append((shares, rows))
     parts = [
         (
             np.concatenate([share for share, _ in group]),
@@ -109,7 +107,7 @@ def forecast(
             moves[n, : model.states, : model.states] = model.transition
             before[n, : model.states] = candidate.filtered
             paths[n] = _Path(candidate.recipe.family, model, previous[0])
-    first = mixture(weights, bank.mixtures(filters), previous)
+    first = mixture(bank.mixtures(filters, weights), previous)
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
@@ -118,9 +116,12 @@ def forecast(
             before, beliefs = beliefs, after
             later = {n: path.move(beliefs[n], back[n]) for n, path in paths.items()}
             later |= bank.components(filters, step + 1)
-            ahead.append(mixture(weights, [later[n] for n in range(len(later))], previous))
-        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
-        switching.append(labels.switching(weights[np.newaxis], before[np.newaxis])[0])
+            parts = [
+                (later[n][0], weight * later[n][1], later[n][2]) for n, weight in enumerate(weights)
+            ]
+            ahead.append(mixture(parts, previous))
+        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0][0])
+        switching.append(labels.regimes(weights[np.newaxis], before[np.newaxis])[1][0])
     return Forecast(tuple(ahead), np.array(regimes), np.array(switching))
 
 

@@ -49,15 +49,21 @@ def likeness(one: Emission, other: Emission) -> Floats:
     """
     if isinstance(one, Categorical) and isinstance(other, Categorical):
         return np.asarray(np.sqrt(one.probabilities) @ np.sqrt(other.probabilities).T)
-    (m, v), (n, w) = (
+    moments, others = (
         [part.reshape(emission.states, -1) for part in emission.moments()]
         for emission in (one, other)
     )
-    v, w = np.maximum(v, 1e-300)[:, np.newaxis], np.maximum(w, 1e-300)
+    return likeness_of_normals(*moments, *others)
+
+
+def likeness_of_normals(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
+    """Return the Bhattacharyya coefficients of normal distributions, ... k x d, with m x d."""
+    m, v = m[..., np.newaxis, :], v[..., np.newaxis, :]
+    v, w = np.maximum(v, 1e-300), np.maximum(w, 1e-300)
     both = v + w
     logs = 0.5 * np.log(2.0 * np.sqrt(v) * np.sqrt(w) / both)
-    logs -= np.square(m[:, np.newaxis] - n) / (4.0 * both)
-    return np.asarray(np.exp(logs.sum(axis=2)))
+    logs -= np.square(m - n) / (4.0 * both)
+    return np.asarray(np.exp(logs.sum(axis=-1)))
 
 
 def merge_similar(emission: Emission) -> Labels:
@@ -76,8 +82,10 @@ def merge_similar(emission: Emission) -> Labels:
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
-    """Return the number of rounds that two states share, k x m, plus a little for similarity."""
-    return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
+    """Return the number of rounds that states share, ... k x m, plus a little for similarity."""
+    flat = np.moveaxis(beliefs, -2, 0)  # the rounds first: one product of two matrices
+    shared = flat.reshape(len(others), -1).T @ others
+    return np.asarray(shared.reshape(*flat.shape[1:], -1) + PRIOR * alike + 1e-12)
 
 
 class Identity(NamedTuple):

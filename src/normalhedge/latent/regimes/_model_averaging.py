@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import FixedShare
 
@@ -39,33 +40,27 @@ class ModelAveraging:
 
     def observe(
         self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
-    ) -> tuple[Any, Floats, Floats, Floats]:
-        """Learn log densities.
-
-        Returns the game, the weights before and after each round, and the log densities of the
-        mixture.
-        """
-        game, before, after = self._reweigh(game, logs, known)
-        most = logs.max(axis=1)
-        mixed = (before * np.exp(logs - most[:, np.newaxis])).sum(axis=1)
-        return game, before, after, np.log(np.maximum(mixed, 1e-300)) + most
-
-    def _reweigh(
-        self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
     ) -> tuple[Any, Floats, Floats]:
+        """Learn log densities; return the game, and the weights before and after each round."""
         weights = np.asarray(game.weights)[np.newaxis]
+        if len(logs) == 1:
+            if not known[0]:
+                return game, weights, weights
+            later = self.hedger.step(game, _gains(logs)[0])
+            return later, weights, np.asarray(later.weights)[np.newaxis]
         if not known.any():
             same = np.repeat(weights, len(logs), axis=0)
             return game, same, same
-        behind = logs[known] - logs[known].max(axis=1, keepdims=True)
-        gains = np.maximum(1.0 + behind / NATS, -1.0)
-        if len(logs) == 1:
-            later = self.hedger.step(game, gains[0])
-            return later, weights, np.asarray(later.weights)[np.newaxis]
-        run = self.hedger.run(gains, state=game, keep_weights=True)
+        run = self.hedger.run(_gains(logs[known]), state=game, keep_weights=True)
         played = np.concatenate([run.weights, run.state.weights[np.newaxis]])
         places = np.cumsum(known)
         return run.state, played[places - known], played[places]
+
+
+def _gains(logs: Floats) -> Floats:
+    gains = np.empty_like(logs)
+    _core.log_gains(logs, NATS, gains)
+    return gains
 
 
 def default_hedger() -> FixedShare:

@@ -1,13 +1,14 @@
 """The predictive distribution of an observation: a mixture over models and states."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import (
@@ -17,10 +18,11 @@ from normalhedge.latent.models.emissions import (
     Emission,
     Gaussian,
     Stepwise,
+    StudentT,
     normal_cdf,
 )
 
-STEPS = 100  # the largest number of steps in the search for a quantile; fewer are enough
+TABLE = 1_000  # up to this count quantiles are read from a table of all counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,7 @@ class Predictive:
     parts: list[tuple[Floats, Emission]]
     previous: Floats  # the last observation, which autoregressive states need
 
+    @cached_property
     def _moments(self) -> tuple[Floats, Floats, Floats]:
         shares, means, variances = [], [], []
         for share, emission in self.parts:
@@ -46,7 +49,7 @@ class Predictive:
         """The mean: a number, or an array with one for each column; NaN if nothing is known."""
         if not self.parts:
             return _plain(np.full(len(self.previous), np.nan))
-        shares, means, _ = self._moments()
+        shares, means, _ = self._moments
         return _plain(shares @ means)
 
     @property
@@ -54,7 +57,7 @@ class Predictive:
         """The variance, of each column; infinite if nothing is known."""
         if not self.parts:
             return _plain(np.full(len(self.previous), np.inf))
-        shares, means, variances = self._moments()
+        shares, means, variances = self._moments
         return _plain(shares @ (variances + np.square(means - shares @ means)))
 
     def log_density(self, y: npt.ArrayLike) -> float:
@@ -106,9 +109,22 @@ class Predictive:
         tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
         tails = np.array([tail, 1.0 - tail])
         if len(self.previous) > 1:
-            return np.array([part._quantiles(tails) for part in self.columns()])
+            return self._intervals(tails)
         low, high = self._quantiles(tails).tolist()
         return low, high
+
+    def _intervals(self, tails: Floats) -> Floats:
+        """Return the quantiles of each column, d x 2: in each state a column is normal."""
+        result = np.full((len(self.previous), len(tails)), np.nan)
+        if not self.parts:
+            return result
+        shares, means, variances = self._moments
+        centres, widths = self.mean, np.sqrt(self.variance)
+        for column, quantiles in enumerate(result):
+            normals = np.stack([shares, means[:, column], variances[:, column]])
+            centre, width = float(centres[column]), float(widths[column])
+            _core.mixed_quantiles(normals, np.empty((4, 0)), tails, centre, width, quantiles)
+        return result
 
     def columns(self) -> "list[Predictive]":
         """Return the distribution of each column."""
@@ -130,17 +146,34 @@ class Predictive:
         """Return quantiles by search in a bracket, which Chebyshev's inequality gives."""
         if not self.parts:
             return np.full(len(levels), np.nan)
-        centre, width = float(self.mean), float(np.sqrt(self.variance))
+        centre, width = float(self.mean), math.sqrt(self.variance)
+        if not isinstance(self.parts[0][1], Stepwise):
+            result = np.empty(len(levels))
+            _core.mixed_quantiles(*self._rows(), levels, centre, width, result)
+            return result
         far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
         low, high = centre - far, centre + far
-        if isinstance(self.parts[0][1], Stepwise):
-            low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
-            while (high - low > 1.0).any():
-                middle = np.floor(0.5 * (low + high))
-                enough = self.share_below(middle) >= levels
-                low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-            return np.asarray(high)
-        return _roots(lambda x: self.share_below(x) - levels, low, high, 1e-9 * width)
+        low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
+        most = float(high.max())
+        if most < TABLE:
+            table = self.share_below(np.arange(most + 1.0))
+            return np.minimum(np.searchsorted(table, levels), most).astype(np.float64)
+        while (high - low > 1.0).any():
+            middle = np.floor(0.5 * (low + high))
+            enough = self.share_below(middle) >= levels
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return np.asarray(high)
+
+    def _rows(self) -> tuple[Floats, Floats]:
+        """Return shares and parameters of normal distributions, 3 x n, and of Student's, 4 x n."""
+        normals, students = [np.empty((3, 0))], [np.empty((4, 0))]
+        for share, emission in self.parts:
+            if isinstance(emission, StudentT):
+                students.append(np.concatenate([share[np.newaxis], emission.parameters()]))
+            else:
+                moments = emission.moments_after(self.previous[np.newaxis])
+                normals.append(np.stack([share, *(part[0, :, 0] for part in moments)]))
+        return np.concatenate(normals, axis=1), np.concatenate(students, axis=1)
 
     def crps(self, y: float) -> float:
         """Return the continuous ranked probability score, exact if all states are normal.
@@ -151,7 +184,7 @@ class Predictive:
         if not self.parts:
             return float("nan")
         if all(isinstance(emission, Gaussian) for _, emission in self.parts):
-            shares, means, variances = self._moments()
+            shares, means, variances = self._moments
             return mixed_normals_crps(shares, means[:, 0], variances[:, 0], y)
         centre, width = float(self.mean), 12.0 * float(np.sqrt(self.variance))
         low, high = min(y, centre - width), max(y, centre + width)
@@ -169,37 +202,6 @@ class Predictive:
 
 def _plain(values: Floats) -> Any:
     return float(values[0]) if len(values) == 1 else values
-
-
-def _roots(f: Callable[[Floats], Floats], low: Floats, high: Floats, width: float) -> Floats:
-    """Return the zeros of increasing functions, all together, between ``low`` and ``high``.
-
-    References
-    ----------
-    Chandrupatla, "A new hybrid quadratic/bisection algorithm" (1997).
-    """
-    a, b, t = high.copy(), low.copy(), np.full(len(low), 0.5)
-    fa, fb = f(a), f(b)
-    for _ in range(STEPS):
-        x = a + t * (b - a)
-        fx = f(x)
-        same = np.sign(fx) == np.sign(fa)
-        c, fc = np.where(same, a, b), np.where(same, fa, fb)
-        b, fb = np.where(same, b, a), np.where(same, fb, fa)
-        a, fa = x, fx
-        best = np.where(np.abs(fa) < np.abs(fb), a, b)
-        apart = np.abs(b - a)
-        close = 2e-15 * np.abs(best) + width
-        if ((apart < close) | (fa == 0.0) | (fb == 0.0)).all():
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-            smooth = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
-            guess = fa / (fb - fa) * fc / (fb - fc)
-            guess += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-            edge = np.minimum(0.5, 0.5 * close / apart)
-        t = np.clip(np.where(smooth, np.nan_to_num(guess, nan=0.5), 0.5), edge, 1.0 - edge)
-    return np.where(fa == 0.0, a, np.where(fb == 0.0, b, best))
 
 
 def mixed_normals_crps(shares: Floats, means: Floats, variances: Floats, y: float) -> float:

@@ -1,14 +1,29 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, LearningRecipe
-from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
+from normalhedge.latent.models.emissions import Categorical
+from normalhedge.latent.regimes._candidates import (
+    Candidate,
+    CandidatePool,
+    LearningRecipe,
+)
+from normalhedge.latent.regimes._filter_bank import FilterBank
+from normalhedge.latent.regimes._matching import (
+    Identity,
+    Labels,
+    likeness,
+    likeness_of_normals,
+    merge_similar,
+    overlap,
+)
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
@@ -63,9 +78,9 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
-    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
-    # each kind has predicted better than the first one, over all rounds
-    kinds: Floats = np.zeros((0, len(KINDS)))
+    # kinds, evidence: the place of each candidate's kind in `KINDS`; and by how many nats each kind
+    # has predicted better than the first one, over all rounds
+    kinds: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
     evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
@@ -80,90 +95,97 @@ class RegimeLabels(NamedTuple):
         """The largest number of states."""
         return len(self.ahead) - 1
 
-    def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture.
+    def remember(
+        self,
+        logs: Floats,
+        weights: Floats,
+        states: npt.NDArray[np.int64],
+        known: npt.NDArray[np.bool_],
+        standing: Floats,
+    ) -> tuple[Self, Floats, Floats]:
+        """Learn the log densities of candidates with these weights and numbers of states.
 
-        Returns the labels, and by which factor the leads of the candidates fade, and how much they
-        gain. These are leads over the hidden Markov models together: a number of states that is not
-        tried yet must not have the score of a break.
+        Returns the labels, the discounted lead of each candidate over the hidden Markov models
+        together, and the log densities of the mixture. A number of states that is not tried yet must
+        not have the score of a break, so leads are over the hidden Markov models.
         """
-        fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
-        left = (1.0 - 1.0 / MEMORY) ** len(ahead)
-        weights = weights + 1e-9
-        densities = weights * np.exp(np.clip(ahead, -600.0, 600.0))
-        mixed, shares = densities @ self.groups, weights @ self.groups
-        hidden = np.log(mixed[:, 1:].sum(axis=1)) - np.log(shares[:, 1:].sum(axis=1))
-        gained = np.log(mixed + 1e-290) - np.log(shares + 1e-290)
-        gained[shares > 0.0] -= np.broadcast_to(hidden[:, np.newaxis], shares.shape)[shares > 0.0]
-        labels = self._replace(
-            ahead=left * self.ahead + fading @ gained,
-            rounds=left * self.rounds + float(fading.sum()),
-            evidence=self.evidence + lead_of_kinds(densities, weights, self.kinds),
+        ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
+        kinds, evidence = self.kinds, self.evidence.copy()
+        keep = 1.0 - 1.0 / MEMORY
+        rounds = _core.remember_logs(
+            logs, weights, states, kinds, known, keep, self.rounds, ahead, standing, evidence, mixed
         )
-        lead = np.clip(ahead - hidden[:, np.newaxis], -20.0, 20.0)
-        return labels, left, np.asarray(fading @ lead)
+        return self._replace(ahead=ahead, rounds=rounds, evidence=evidence), standing, mixed
 
     def match(
-        self, candidates: Sequence[AnyCandidate], standing: Floats, seen: Floats, worth: float
-    ) -> Self:
-        """Define the regimes again, after a review of the candidates."""
-        recent, most = seen[-RECENT:], self.most
-        states = np.array([candidate.recipe.states for candidate in candidates])
+        self, pool: CandidatePool, bank: FilterBank, seen: Floats, worth: float
+    ) -> tuple[Self, Floats]:
+        """Define the regimes again, after a review of the candidates.
+
+        Returns the labels, and where the candidates stand after the last rounds, N x most.
+        """
+        candidates, most, recent = pool.candidates, self.most, seen[-RECENT:]
+        hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         known = seen[~np.isnan(seen[:, 0])]
-        models = {n: c.now() for n, c in enumerate(candidates) if isinstance(c, Candidate)}
-        leader = self._choice(candidates, models, standing, known, worth)
-        beliefs = {n: model.smooth(recent)[0] for n, model in models.items()}
-        chosen = _simplify(models[leader])
+        leader = self._choice(hidden, pool.standing, known, worth)
+        beliefs = bank.smooth(recent)
+        chosen = _simplify(hidden[leader].now())
         current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
             similar = likeness(chosen.emission, self.model.emission)
             shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
-        alike = (states == states[leader]).astype(np.float64)
-        maps, leave = np.zeros((len(states), most, most)), np.zeros((len(states), most))
-        for n, model in models.items():
-            table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
-            table /= table.sum(axis=1, keepdims=True)
-            k = model.states
-            maps[n, :k, identity.numbers] = table.T
+        if isinstance(chosen.emission, Categorical):
+            similar = np.zeros((len(candidates), most, chosen.states))
+            for n, candidate in hidden.items():
+                emission = candidate.now().emission
+                similar[n, : candidate.recipe.states] = likeness(emission, chosen.emission)
+        else:
+            moments = (part.reshape(chosen.states, -1) for part in chosen.emission.moments())
+            similar = likeness_of_normals(*bank.moments(), *moments)
+        tables = overlap(beliefs, current, similar)
+        tables /= tables.sum(axis=2, keepdims=True)
+        maps, leave = np.zeros((len(candidates), most, most)), np.zeros((len(candidates), most))
+        alike = (bank.states == bank.states[leader]).astype(np.float64)
+        for n, candidate in hidden.items():
+            k = candidate.recipe.states
+            maps[n, :k, identity.numbers] = tables[n, :k].T
             if alike[n]:
-                regime = table.argmax(axis=1)
+                regime = tables[n, :k].argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
-                leave[n, :k] = (model.transition * other).sum(axis=1)
-        return self._replace(
+                leave[n, :k] = (candidate.transition * other).sum(axis=1)
+        labels = self._replace(
             identity=identity,
-            groups=np.eye(most + 1)[states],
-            kinds=np.array(
-                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
-            ),
+            kinds=np.array([KINDS.index(c.recipe.kind()) for c in candidates], dtype=np.int64),
+            groups=np.eye(most + 1)[bank.states],
             maps=maps,
             leave=leave,
             alike=alike,
             model=chosen,
             recipe=candidates[leader].recipe,
         )
+        return labels, beliefs[:, -1]
 
     def _choice(
         self,
-        candidates: Sequence[AnyCandidate],
-        models: Mapping[int, Fitted],
+        candidates: Mapping[int, Candidate],
         standing: Floats,
         seen: Floats,
         worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
-        there = sorted({candidates[n].recipe.states for n in models})
+        there = sorted({candidate.recipe.states for candidate in candidates.values()})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there, worth)
-        places = np.full(len(candidates), -np.inf)
-        for n, model in models.items():
-            recipe = candidates[n].recipe
+        places = np.full(len(standing), -np.inf)
+        for n, candidate in candidates.items():
+            recipe = candidate.recipe
             if recipe.states != number:
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (model.stationary().min() < RARE)
+            places[n] -= RARITY * (candidate.stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -176,29 +198,21 @@ class RegimeLabels(NamedTuple):
         """Return the weights of the models that a break surprises, T x N, summing to one."""
         if not len(self.kinds):  # of a file from before there were models of breaks
             return weights
-        rest = weights * (1.0 - self.kinds[:, KINDS.index("breaks")])
+        rest = weights * (self.kinds != KINDS.index("breaks"))
         return np.asarray(rest / rest.sum(axis=1, keepdims=True))
 
-    def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most.
+    def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:
+        """Return the probability of each regime, T x most, and of a switch after the round, T.
 
-        Models without hidden states have no say.
+        Models without hidden states have no say in regimes, and only models with as many states as
+        there are regimes in switches.
         """
-        states = weights[..., np.newaxis] * filtered
-        result = states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most)
-        if self.groups[:, 0].any():
-            hidden = weights @ (1.0 - self.groups[:, 0])
-            result /= np.maximum(hidden, 1e-300)[:, np.newaxis]
-        return np.asarray(result)
-
-    def switching(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability that the next regime differs.
-
-        Only models with as many states as there are regimes have a say.
-        """
-        states = weights[..., np.newaxis] * filtered
-        total = np.maximum(weights @ self.alike, 1e-300)
-        return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
+        shares, switching = np.empty((len(weights), self.most)), np.empty(len(weights))
+        hidden = 1.0 - self.groups[:, 0]
+        _core.regime_shares(
+            weights, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
+        )
+        return shares, switching
 
     def renumber(self) -> tuple[Self, Labels]:
         """Return the labels with the regimes in their order, and the new number of each old one."""
@@ -225,19 +239,6 @@ class RegimeLabels(NamedTuple):
             )
             for number, s in sorted(states.items())
         }
-
-
-def lead_of_kinds(densities: Floats, weights: Floats, kinds: Floats) -> Floats:
-    """Return by how many nats each kind of models was ahead of the first kind, in all rounds.
-
-    A kind without models counts as the first one.
-    """
-    if not len(kinds):
-        return np.zeros(kinds.shape[1])
-    mixed, shares = densities @ kinds, weights @ kinds
-    there = shares > 0.0
-    logs = np.log(np.where(there, mixed, 1.0) + 1e-290) - np.log(np.where(there, shares, 1.0))
-    return np.asarray(np.where(there, logs - logs[:, :1], 0.0).sum(axis=0))
 
 
 def _plain(value: Any) -> Any:

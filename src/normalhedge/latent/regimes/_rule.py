@@ -11,9 +11,20 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import Fits
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
-from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._candidates import (
+    AT_ONCE,
+    FIRST,
+    LAG,
+    REVIEW,
+    Candidate,
+    CandidatePool,
+    CandidateSearch,
+    Pending,
+    hidden_only,
+)
 from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
@@ -31,12 +42,12 @@ BESIDE = {
 }
 """The families that are tried, by the requested one."""
 
-STEPS = {"poisson", "negative_binomial", "categorical"}  # families of whole numbers
-
+STEPS = ("poisson", "negative_binomial", "categorical")  # the families of whole numbers
+# the families whose observations are any single numbers
+PLAIN = ("gaussian", "student", "autoregressive")
 T = TypeVar("T")
 # a number of rounds, and a value for each regime by then
 History = tuple[tuple[int, dict[int, T]], ...]
-REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
 BLOCKS = 64  # the largest number of blocks in which they are kept
@@ -67,6 +78,10 @@ class RegimesState(NamedTuple):
     # first fit
     bank: FilterBank | None = None
     surprise: Surprise = Surprise.init()  # what says that something new has begun
+    # pending, fits: the fits that were begun at reviews, and how far each has come; None if it has
+    # not begun. No file holds `fits`: the result does not depend on it
+    pending: tuple[Pending, ...] = ()
+    fits: tuple[Fits | None, ...] = ()
 
     @property
     def weights(self) -> Floats:
@@ -97,7 +112,7 @@ class RegimesRule:
             now=np.zeros(most),
             switch=math.nan,
             history=(),
-            rng=self.settings.rng,
+            rng=copy.deepcopy(self.settings.rng),
         )
 
     def accept(self, state: RegimesState, observations: np.ndarray) -> tuple[RegimesState, Floats]:
@@ -117,6 +132,8 @@ class RegimesRule:
 
     def observe(self, state: RegimesState, y: npt.ArrayLike | None) -> RegimesState:
         """Return the state after an observation, as a user gives it."""
+        if isinstance(y, float) and state.emission in PLAIN and abs(y) <= inputs.LARGEST:
+            return self.learn(state, np.array([[y]]))
         row = np.full(len(state.previous), np.nan) if y is None else y
         row = np.reshape(inputs.numbers_array("y", row), (1, -1))
         return self.learn(*self.accept(state, row))
@@ -125,13 +142,13 @@ class RegimesRule:
         """Return the state after some rounds; only the last may be followed by a review."""
         if state.bank is not None:
             state = self._follow(state, block)[0]
-        return self._advance(state, block)
+        return self._work(self._advance(state, block))
 
     def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, RegimePath]:
         """Return the state after many rounds, and the predictions and regimes of each."""
         parts, start = [], 0
         while start < len(table):
-            stop = start + _until_review(state.observed, table[start:])
+            stop = start + _until_review(state, table[start:])
             block = table[start:stop]
             state, path = self._follow(state, block)
             state = self._advance(state, block)
@@ -143,7 +160,7 @@ class RegimesRule:
         """Return the distribution of the next observation."""
         if state.bank is None:
             return Predictive([], state.previous)
-        return mixture(state.weights, state.bank.mixtures(state.filters), state.previous)
+        return mixture(state.bank.mixtures(state.filters, state.weights), state.previous)
 
     def forecast(self, state: RegimesState, rounds: int) -> Forecast:
         """Return a forecast of the next rounds."""
@@ -179,20 +196,36 @@ class RegimesRule:
         """Return the state of a file with its filter bank, which no file holds."""
         if not state.pool.candidates:
             return state
-        return state._replace(bank=FilterBank(state.pool.candidates, self.settings.most))
+        bank = FilterBank(state.pool.candidates, self.settings.most)
+        return state._replace(bank=bank, fits=(None,) * len(state.pending))
 
     def _advance(self, state: RegimesState, block: Floats) -> RegimesState:
         """Let time pass; review the candidates if a review is due."""
         new = int((~np.isnan(block[:, 0])).sum())
         seen, observed = (*state.seen, block), state.observed + new
+        due = new and observed == _next_event(state)
         state = state._replace(
             seen=seen if len(seen) <= BLOCKS else (np.concatenate(seen)[-LONGEST:],),
             previous=block[-1],
             rounds=state.rounds + len(block),
             observed=observed,
         )
-        due = new and observed == _next_review(observed - 1)
         return self._review(state) if due else state
+
+    def _work(self, state: RegimesState) -> RegimesState:
+        """Do a share of the fits that were begun, every few rounds."""
+        shares = [pending.due_now(state.observed) for pending in state.pending]
+        if not any(shares) or all(fits is not None and fits.done for fits in state.fits):
+            return state
+        after: list[Fits | None] = []
+        for pending, fits, share in zip(state.pending, state.fits, shares, strict=True):
+            if not share or (fits is not None and fits.done):
+                after.append(fits)
+            elif fits is None:
+                after.append(pending.fits(state.rng, self.settings.symbols))
+            else:
+                after.append(fits.advance(fits.work * share))
+        return state._replace(fits=tuple(after))
 
     def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
         """Learn observations and return their predictions and regimes."""
@@ -201,12 +234,11 @@ class RegimesRule:
             regimes, never = np.zeros((len(block), self.settings.most)), np.zeros(len(block), bool)
             return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none, none, never)
         known = _known(state, block)
-        state, before, after, mixed, results = self._observe(state, state.bank, block, moments=True)
+        bank = state.bank
+        state, before, mixed, seen, results = self._observe(state, bank, block, moments=True)
         mean = np.einsum("tn,tnd->td", before, results.means)
         away = np.square(results.means - mean[:, np.newaxis])
         variance = np.einsum("tn,tnd->td", before, results.variances + away)
-        shares = state.labels.regimes(after, results.filtered)
-        switch = state.labels.switching(after, results.filtered)
         scores = np.where(known, mixed, np.nan)
         places = places_of(
             np.where(known[:, np.newaxis], block, np.nan),
@@ -218,67 +250,92 @@ class RegimesRule:
         surprise, novelty, alarms = state.surprise.learn(
             places, state.rounds, float(self.settings.patience)
         )
-        path = (_flat(mean), _flat(variance), scores, shares, switch, novelty, alarms)
+        path = (_flat(mean), _flat(variance), scores, *seen, novelty, alarms)
         return state._replace(surprise=surprise), RegimePath(*path)
 
     def _observe(
         self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool
-    ) -> tuple[RegimesState, Floats, Floats, Floats, CandidateRounds]:
+    ) -> tuple[RegimesState, Floats, Floats, tuple[Floats, Floats], CandidateRounds]:
         """Let the candidates and the hedger observe some rounds.
 
-        Returns the state, the weights before and after each round, the log densities of the mixture
-        and the results of the candidates.
+        Returns the state, the weights before each round, the log densities of the mixture, the
+        regimes and switches after each round, and the results of the candidates.
         """
         filters, results = bank.run(state.filters, block, state.previous, moments=moments)
         known = _known(state, block)
-        labels, pool = state.labels, state.pool
-        game, before, after, mixed = self.settings.averaging.observe(
-            state.game, results.logs, known
+        game, before, after = self.settings.averaging.observe(state.game, results.logs, known)
+        pool = state.pool
+        labels, standing, mixed = state.labels.remember(
+            results.logs, before, bank.states, known, pool.standing
         )
-        if known.any():
-            ahead = results.logs[known] - mixed[known, np.newaxis]
-            labels, left, gained = labels.remember(ahead, before[known])
-            pool = pool._replace(standing=left * pool.standing + gained)
+        regimes = labels.regimes(after, results.filtered)
         state = state._replace(
-            pool=pool,
+            pool=pool._replace(standing=standing),
             filters=filters,
             game=game,
             labels=labels,
-            now=labels.regimes(after[-1:], results.filtered[-1:])[0],
-            switch=float(labels.switching(after[-1:], results.filtered[-1:])[0]),
+            now=regimes[0][-1].copy(),
+            switch=float(regimes[1][-1]),
         )
-        return state, before, after, mixed, results
+        return state, before, mixed, regimes, results
 
     def _review(self, state: RegimesState) -> RegimesState:
-        """Fit the candidates that are due, and match states with regimes again."""
+        """Begin the fits that are due, or end fits and match states with regimes again."""
+        begins, ends = _events(state)
+        seen = state.seen
+        if begins:
+            seen = (np.concatenate(seen)[-LONGEST:],)
+            state = state._replace(seen=seen)
+            state = self._begin(state, seen[0])
+        return self._end(state, np.concatenate(seen)[-LONGEST:]) if ends else state
+
+    def _search(self, kind: str) -> CandidateSearch:
         settings = self.settings
-        seen = np.concatenate(state.seen)[-LONGEST:]
-        state = state._replace(seen=(seen,))
-        if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
-            return state
-        pool, rng = state.pool, copy.deepcopy(state.rng)
-        if state.bank is not None:
-            pool = pool._replace(candidates=state.bank.candidates(state.filters))
-        kind = state.emission
-        assert kind is not None
-        search = CandidateSearch(
+        return CandidateSearch(
             BESIDE.get(kind, (kind,)),
             settings.numbers,
             settings.budget,
             settings.symbols,
             _series_models.tried(kind, settings.symbols),
         )
-        pool, left, joined = search.review(pool, seen, state.weights, rng)
-        if not pool.candidates:  # too few observations for this many states
-            return state._replace(pool=pool, rng=rng)
-        bank = FilterBank(pool.candidates, settings.most)
-        labels = state.labels.match(pool.candidates, pool.standing, seen, settings.worth)
+
+    def _begin(self, state: RegimesState, seen: Floats) -> RegimesState:
+        """Begin the fits that are due."""
+        if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
+            return state
+        assert state.emission is not None
+        begun = self._search(state.emission).begin(state.pool, state.pending, seen, state.weights)
+        return state._replace(
+            pending=(*state.pending, *begun), fits=(*state.fits, *(None for _ in begun))
+        )
+
+    def _end(self, state: RegimesState, seen: Floats) -> RegimesState:
+        """Let fitted models take their places, and match states with regimes again."""
+        settings, pool = self.settings, state.pool
+        fitted: list[Candidate] = []
+        rest: list[tuple[Pending, Fits | None]] = []
+        for pending, begun in zip(state.pending, state.fits, strict=True):
+            if pending.due > state.observed:
+                rest.append((pending, begun))
+                continue
+            fits = pending.fits(state.rng, settings.symbols) if begun is None else begun
+            fitted += pending.candidates(fits.advance().results())
+        if state.bank is not None:
+            pool = pool._replace(candidates=state.bank.candidates(state.filters))
+        assert state.emission is not None
+        pool, left, joined = self._search(state.emission).end(pool, fitted, seen, state.weights)
+        state = state._replace(
+            pending=tuple(pending for pending, _ in rest), fits=tuple(fits for _, fits in rest)
+        )
+        if not hidden_only(pool.candidates):  # too few observations for this many states
+            return state._replace(pool=pool)
+        bank = FilterBank(pool.candidates, settings.most, state.bank)
+        labels, now = state.labels.match(pool, bank, seen, settings.worth)
         return state._replace(
             pool=pool,
-            rng=rng,
             game=settings.averaging.change(state.game, left, joined),
             bank=bank,
-            filters=bank.init(),
+            filters=bank.init(now),
             labels=labels,
             history=(*state.history, (state.rounds, labels.parameters())),
         )
@@ -308,19 +365,33 @@ def _kind(first: Any) -> str:
     return "poisson" if array.dtype.kind in "iu" and array.min() >= 0 else "gaussian"
 
 
-def _until_review(observed: int, table: Floats) -> int:
+def _until_review(state: RegimesState, table: Floats) -> int:
     """Return how many of these rounds pass until the next review, at most all of them."""
-    wanted = _next_review(observed) - observed
+    wanted = _next_event(state) - state.observed
     if not np.isnan(table[:wanted, 0]).any():
         return min(wanted, len(table))
     known = np.cumsum(~np.isnan(table[:, 0]))
     return min(int(np.searchsorted(known, wanted)) + 1, len(table))
 
 
-def _next_review(observed: int) -> int:
-    """Return the number of observations at the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
-    early = [at for at in (FIRST, 8, 16, 32) if at > observed]
-    return early[0] if early else (observed // REVIEW + 1) * REVIEW
+def _next_event(state: RegimesState) -> int:
+    """Return the number of observations when fits begin or end next: 4, 8, 16, 32, 50, 100, ..."""
+    observed = state.observed
+    early = [at for at in (FIRST, 8, 16, 32, REVIEW, AT_ONCE) if at > observed]
+    if early:
+        return early[0]
+    begun = observed // REVIEW * REVIEW
+    events = [begun + LAG, begun + REVIEW, *(pending.due for pending in state.pending)]
+    return min(event for event in events if event > observed)
+
+
+def _events(state: RegimesState) -> tuple[bool, bool]:
+    """Return whether fits begin, and whether fits end."""
+    observed = state.observed
+    if observed < AT_ONCE:
+        return True, True
+    ends = observed % REVIEW == LAG or any(pending.due <= observed for pending in state.pending)
+    return observed % REVIEW == 0, ends
 
 
 def _flat(table: Floats) -> Floats:

@@ -25,7 +25,8 @@ def write(
 ) -> int:
     """Write regimes to a file, or leave the old one if anything fails; return its size in bytes."""
     writer = Writer()
-    root = writer.plain((settings, state._replace(bank=None)))  # it follows from the candidates
+    # The bank follows from the candidates, and fits are done again.
+    root = writer.plain((settings, state._replace(bank=None, fits=())))
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
     text = sealed_file.sealed({**content, "objects": writer.objects})
     whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))

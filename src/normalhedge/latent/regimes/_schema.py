@@ -18,12 +18,14 @@ import numpy as np
 
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
-from normalhedge.latent.models import Fitted, OnlineEM
+from normalhedge.latent.models import Fitted, Job, OnlineEM
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.regimes._candidates import (
     Candidate,
     CandidatePool,
     LearningRecipe,
+    Order,
+    Pending,
     SeriesCandidate,
 )
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
@@ -43,9 +45,12 @@ TUPLES: dict[str, Any] = {
     "Candidate": Candidate,
     "CandidateFilters": CandidateFilters,
     "Identity": Identity,
+    "Job": Job,
     "LearningRecipe": LearningRecipe,
     "Naming": RegimeLabels,
+    "Order": Order,
     "Parameters": Parameters,
+    "Pending": Pending,
     "RegimesState": RegimesState,
     "SeriesCandidate": SeriesCandidate,
     "State": State,

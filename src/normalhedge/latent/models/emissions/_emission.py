@@ -181,7 +181,7 @@ class RealEmission(Emission):
 
     @abstractmethod
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y, unchecked."""
+        """Return the emission of centre + width y, unchecked; units may differ between states."""
 
 
 def check_observations(

@@ -89,9 +89,7 @@ class StudentT(RealEmission):
         return self.locations[path] + self.scales[path] * rng.standard_t(self.degrees[path])
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return self._of(
-            centre[0] + width[0] * self.locations, width[0] * self.scales, self.degrees.copy()
-        )
+        return self._of(centre + width * self.locations, width * self.scales, self.degrees.copy())
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
@@ -170,8 +168,8 @@ class Autoregressive(RealEmission):
         return result
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        intercepts = centre[0] * (1 - self.slopes) + width[0] * self.intercepts
-        return self._of(intercepts, self.slopes.copy(), width[0] * self.deviations)
+        intercepts = centre * (1 - self.slopes) + width * self.intercepts
+        return self._of(intercepts, self.slopes.copy(), width * self.deviations)
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
@@ -255,7 +253,8 @@ class FullGaussian(RealEmission):
         return np.asarray(self.means[path] + np.einsum("tij,tj->ti", roots, noise))
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return self._of(centre + width * self.means, self.covariances * np.outer(width, width))
+        squares = width[..., :, np.newaxis] * width[..., np.newaxis, :]
+        return self._of(centre + width * self.means, self.covariances * squares)
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
