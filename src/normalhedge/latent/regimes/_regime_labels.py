@@ -33,6 +33,7 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+LEAST = 1e-12  # added to each weight, as some hedgers give all of it to a few models
 # the kinds of models, by how the series changes
 KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
@@ -106,8 +107,8 @@ class RegimeLabels(NamedTuple):
         """Learn the log densities of candidates with these weights and numbers of states.
 
         Returns the labels, the discounted lead of each candidate over the hidden Markov models
-        together, and the log densities of the mixture. A number of states that is not tried yet must
-        not have the score of a break, so leads are over the hidden Markov models.
+        together, and the log densities of the mixture. A number of states that is not tried yet
+        must not have the score of a break, so leads are over the hidden Markov models.
         """
         ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
         kinds, evidence = self.kinds, self.evidence.copy()
@@ -198,7 +199,7 @@ class RegimeLabels(NamedTuple):
         """Return the weights of the models that a break surprises, T x N, summing to one."""
         if not len(self.kinds):  # of a file from before there were models of breaks
             return weights
-        rest = weights * (self.kinds != KINDS.index("breaks"))
+        rest = (weights + LEAST) * (self.kinds != KINDS.index("breaks"))
         return np.asarray(rest / rest.sum(axis=1, keepdims=True))
 
     def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:
@@ -210,7 +211,7 @@ class RegimeLabels(NamedTuple):
         shares, switching = np.empty((len(weights), self.most)), np.empty(len(weights))
         hidden = 1.0 - self.groups[:, 0]
         _core.regime_shares(
-            weights, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
+            weights + LEAST, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
         )
         return shares, switching
 
