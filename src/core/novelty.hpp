@@ -80,6 +80,10 @@ public:
         }
         return {novelty(n_[0]), detector()};
     }
+    // Whether the counts, which may come from a file, lie within the block.
+    bool valid() const {
+        return n_[1] >= 0.0 && n_[1] < 1e15 && n_[2] >= 0.0 && n_[2] <= static_cast<double>(tests_kept);
+    }
     // Begin again after an alarm: what began before it raises no other one.
     void restart() { n_[3] = n_[0]; }
 

@@ -66,6 +66,11 @@ auto with_model(Text family, std::int64_t width, const Work& work) {
     return work(NormalGamma{size}, size);
 }
 
+// The number of runs may come from a file, or from a model that has learned nothing yet.
+void require_runs(const double* numbers) {
+    require(numbers[1] >= 0.0 && numbers[1] <= static_cast<double>(runs_kept), "a model of breaks has too many runs");
+}
+
 // Call a function with a process on the numbers of a series model.
 template <class Work>
 auto with_process(Text kind, Text family, std::int64_t width, Sheet grid, double memory, Vector<double> numbers,
@@ -76,6 +81,7 @@ auto with_process(Text kind, Text family, std::int64_t width, Sheet grid, double
         using Model = std::decay_t<decltype(model)>;
         if (kind == "breaks") {
             require(numbers.n == RunLengths<Model>::size(model, values), sizes);
+            require_runs(numbers.data);
             return work(RunLengths<Model>(model, values, numbers.data), model, columns);
         }
         require(kind == "wandering", "the core does not know this kind of series model");
@@ -152,6 +158,7 @@ std::int64_t series_breaks(Text family, std::int64_t width, Sheet grid, Row numb
     return with_model(family, width, [&](const auto& model, size_t) {
         using Model = std::decay_t<decltype(model)>;
         require(numbers.n == RunLengths<Model>::size(model, hazards), sizes);
+        require_runs(numbers.data);
         RunLengths<Model> process(model, hazards, const_cast<double*>(numbers.data));  // it is only read
         return static_cast<std::int64_t>(process.write_runs(runs.data));
     });
@@ -167,6 +174,8 @@ void novelty_run(Sheet places, double patience, Matrix<double> numbers, Vector<d
                 alarms.n == places.rows && places.columns > 0 && patience > 1.0,
             sizes);
     const auto columns = static_cast<double>(places.columns);
+    for (size_t c = 0; c < places.columns; ++c)
+        require(Novelty(numbers.row(c), 1.0 / patience).valid(), "the numbers of a test of novelty do not fit together");
     for (size_t t = 0; t < places.rows; ++t) {
         double odds = 0.0, sum = 0.0;
         for (size_t c = 0; c < places.columns; ++c) {

@@ -17,8 +17,7 @@ def test_every_line_is_answered() -> None:
     )  # fmt: skip
     assert said[3] is None
     assert said[0] == {
-        "line": 1, "round": 1, "state": None, "probabilities": [], "switch": None,
-        "novelty": None, "alarm": False, "next": None,
+        "line": 1, "round": 1, "state": None, "probabilities": [], "switch": None, "next": None,
     }  # fmt: skip
     last = said[-1]
     assert (last["line"], last["round"], last["state"]) == (45, 44, 0)

@@ -97,9 +97,9 @@ class RegimesStream:
             "state": regimes.state if regimes.state >= 0 else None,
             "probabilities": regimes.probabilities[:count],
             "switch": regimes.switching,
-            "novelty": regimes.novelty,
-            "alarm": regimes.alarm,
         }
+        if regimes.settings.patience is not None:
+            answer |= {"novelty": regimes.novelty, "alarm": regimes.alarm}
         if not ahead.parts:
             answer["next"] = None
         elif encoding.labels:

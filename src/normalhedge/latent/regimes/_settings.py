@@ -55,10 +55,13 @@ class RegimesSettings:
         short="The nats per round that an additional state must add to be a regime.",
     )
     symbols: int | None = option(None, 'The number of symbols, with emission="categorical".')
-    patience: int = option(
-        1000,
-        "The mean number of rounds between false alarms is at least this; see `novelty`.",
-        short="The least mean number of rounds between false alarms.",
+    patience: int | None = option(
+        None,
+        "The mean number of rounds between false alarms is at least this, see `Regimes.alarm`; "
+        "1000 by default.",
+        short="The least mean number of rounds between false alarms; with it, answers of a stream "
+        "have novelty and alarms.",
+        shown="1000",
     )
     rng: np.random.Generator | None = option(
         None,
@@ -86,12 +89,13 @@ class RegimesSettings:
             raise TypeError(f"hedger must let experts join and leave, got {hedger!r}")
         self._set("hedger", hedger)
         self._set("worth", inputs.number("worth", self.worth, 0.0, closed=True))
-        self._set("patience", inputs.count("patience", self.patience))
-        if not LEAST_PATIENCE <= self.patience <= MOST_PATIENCE:
-            raise ValueError(
-                f"patience must be from {LEAST_PATIENCE} to {MOST_PATIENCE:,} rounds, "
-                f"got {self.patience:,}"
-            )
+        if self.patience is not None:
+            self._set("patience", inputs.count("patience", self.patience))
+            if not LEAST_PATIENCE <= self.patience <= MOST_PATIENCE:
+                raise ValueError(
+                    f"patience must be from {LEAST_PATIENCE} to {MOST_PATIENCE:,} rounds, "
+                    f"got {self.patience:,}"
+                )
         rng = np.random.default_rng(0) if self.rng is None else copy.deepcopy(self.rng)
         self._set("rng", rng)
 

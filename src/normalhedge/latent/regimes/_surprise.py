@@ -9,6 +9,7 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import normal_cdf
 
+PATIENCE = 1000  # the least mean number of rounds between false alarms, by default
 KEPT = 100  # the number of last alarms that are kept
 
 

@@ -9,6 +9,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._inferred import Inferred
+from normalhedge.latent.regimes._surprise import PATIENCE
 
 Table = tuple[list[str], list[tuple[str, ...]]]  # the head and the rows of a table
 
@@ -108,7 +109,7 @@ def facts(inferred: Inferred) -> list[tuple[str, str]]:
     result += [
         ("probability that something new has begun", f"{novelty:.3f}"),
         (
-            f"alarms, false ones at most every {regimes.settings.patience:,} rounds",
+            f"alarms, false ones at most every {regimes.settings.patience or PATIENCE:,} rounds",
             f"{len(alarms)}{rung}",
         ),
     ]
