@@ -144,7 +144,7 @@ def delays(
     alarms: Callable[[Floats], Floats], mean: float, deviation: float
 ) -> tuple[float, float]:
     """Return the median delay in rounds, and the share of changes that is noticed in 300."""
-    rng, found = np.random.default_rng(1), []
+    rng, found = np.random.default_rng(1), list[float]()
     while len(found) < RUNS:
         y = rng.normal(size=BEFORE + AFTER)
         y[BEFORE:] = mean + deviation * y[BEFORE:]

@@ -94,7 +94,7 @@ def _steady(rng: np.random.Generator) -> Floats:
 
 
 def _heavy(rng: np.random.Generator) -> Floats:
-    return stats.norm.cdf(rng.standard_cauchy(5000))  # taken for normal
+    return np.asarray(stats.norm.cdf(rng.standard_cauchy(5000)))  # taken for normal
 
 
 def _lasting(rng: np.random.Generator) -> Floats:
@@ -105,7 +105,7 @@ def _lasting(rng: np.random.Generator) -> Floats:
 
 
 def _counts(rng: np.random.Generator) -> Floats:
-    return stats.poisson.cdf(rng.poisson(1.0, 5000), 1.0)
+    return np.asarray(stats.poisson.cdf(rng.poisson(1.0, 5000), 1.0))
 
 
 @pytest.mark.parametrize("draw", [_steady, _heavy, _lasting, _counts])
