@@ -90,7 +90,7 @@ wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty
 		chmod -R u+w $$folder; du -sh $$folder/venv/lib/python*/site-packages/normalhedge | cut -f1; \
 		rm -rf $$folder; exit $$status
 
-PARTS ?= compiler browser postgres java tex
+PARTS ?= compiler browser postgres proxies java tex
 
 system:  ## as root on Debian: install programs that tests can use; PARTS="browser postgres" names some
 	@.ci/system $(PARTS)

@@ -161,6 +161,22 @@ def portable(session: nox.Session) -> None:
         session.run(compiler, *options, "-c", str(path), "-o", str(folder / "aarch64.o"))
 
 
+@nox.session(name="same-bits", venv_backend="none")
+def same_bits(session: nox.Session) -> None:
+    """Compute every frozen case with and without AVX-512: the bits must be the same."""
+    digests = []
+    for name, options in (("wide", ()), ("narrow", ("-DNORMALHEDGE_NARROW=ON",))):
+        folder = build_core(session, name, "Release", *options)
+        program = [str(BIN / "python"), "-S", "-m", "tests.frozen.make_frozen", "--digests"]
+        printed = session.run(*program, env=package_of(folder), silent=True)
+        lines = [line.split("  ", 1) for line in str(printed).splitlines()]
+        digests.append({line[1]: line[0] for line in lines if len(line) == 2})
+    different = {name for name, _ in digests[0].items() ^ digests[1].items()}
+    if different:
+        session.error(f"{len(different)} cases differ: {', '.join(sorted(different))}")
+    session.log(f"{len(digests[0])} cases have the same bits")
+
+
 @nox.session(venv_backend="none")
 def note(session: nox.Session) -> None:
     """Build the note on the proofs, out/note/note.pdf; -- --all: compute its long numbers, too."""
@@ -198,8 +214,12 @@ def note(session: nox.Session) -> None:
 
 @nox.session(name="bench-serve", venv_backend="none")
 def bench_serve(session: nox.Session) -> None:
-    """Measure the service: rates, delays, restart, memory; minutes."""
-    run(session, "python", "-m", "benchmarks.serve", *session.posargs)
+    """Measure the service: rates, delays, restart, memory; and under attacks. Minutes."""
+    only_attacks = session.posargs[:1] == ["attacks"]
+    if not only_attacks:
+        run(session, "python", "-m", "benchmarks.serve", *session.posargs)
+    if only_attacks or not session.posargs:
+        run(session, "python", "-m", "benchmarks.serve_attacks", *session.posargs[1:])
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -241,11 +261,17 @@ def build_core(session: nox.Session, name: str, kind: str, *options: str) -> Pat
 
 def test_core(session: nox.Session, folder: Path, tests: Sequence[str], **env: str) -> None:
     """Run tests with a package that `build_core` made."""
-    (site,) = BIN.parent.glob("lib/python*/site-packages")
-    env["PYTHONPATH"] = f"{folder / 'package'}{os.pathsep}{site}"
-    # Without -S, Python would find the installed package first.
     options = ("-S", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-    run(session, "python", *options, *tests, **env)
+    run(session, "python", *options, *tests, **env, **package_of(folder))
+
+
+def package_of(folder: Path) -> dict[str, str]:
+    """Return the environment in which `python -S` imports a package that `build_core` made.
+
+    Without -S, Python would find the installed package first.
+    """
+    (site,) = BIN.parent.glob("lib/python*/site-packages")
+    return {"PYTHONPATH": f"{folder / 'package'}{os.pathsep}{site}"}
 
 
 def core_tests() -> list[str]:

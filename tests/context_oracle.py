@@ -12,7 +12,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from tests.automatic_oracle import Portion, UsualRows
-from tests.corrections_oracle import add_error
+from tests.corrections_oracle import add_error, is_due
 
 RIDGE = 5.0
 TARGET = 4.0  # of the square loss
@@ -60,6 +60,7 @@ class ContextOracle:
     def __init__(self, items: int) -> None:
         self.tracks = [Track() for _ in range(items)]
         self.equations: dict[tuple[int, Hashable], tuple[Floats, Floats]] = {}
+        self.solved: dict[tuple[int, Hashable], tuple[Floats, Floats]] = {}
         self.seen: set[tuple[int, Hashable]] = set()
         self.late = self.lates = 0.0
         self.usual_rows = UsualRows()
@@ -83,7 +84,7 @@ class ContextOracle:
                 if cell is None or track.usual == 0.0:
                     continue
                 z = self._features(row, track.usual)
-                matrix, right = self._equations(k, cell, len(z))
+                matrix, right = self._of(self.solved, k, cell, len(z))
                 solution = np.linalg.solve(matrix + RIDGE * np.eye(len(z)), np.stack([right, z], 1))
                 shift, leverage = z @ solution
                 pending = self.late * contexts / len(self.seen)
@@ -113,10 +114,19 @@ class ContextOracle:
             for k, cell in enumerate(row.cells):
                 if cell is None:
                     continue
-                matrix, right = self._equations(k, cell, len(z))
+                matrix, right = self._of(self.equations, k, cell, len(z))
                 matrix = matrix + weight * np.outer(z, z)
                 self.equations[k, cell] = (matrix, right + weight * target * z)
+        for key in {(k, cell) for row, _ in known for k, cell in enumerate(row.cells)}:
+            if key in self.equations:
+                rounds, added = self.equations[key][0][0, 0], math.sqrt(portion.share * len(known))
+                if is_due(rounds - added, rounds, len(self.equations[key][1])):
+                    self.solved[key] = self.equations[key]
 
-    def _equations(self, context: int, cell: Hashable, size: int) -> tuple[Floats, Floats]:
+    @staticmethod
+    def _of(
+        equations: dict[tuple[int, Hashable], tuple[Floats, Floats]],
+        context: int, cell: Hashable, size: int,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
         empty = np.zeros((size, size)), np.zeros(size)
-        return self.equations.get((context, cell), empty)
+        return equations.get((context, cell), empty)

@@ -2,7 +2,7 @@
 
 Written from the words at the top of ``src/core/corrections.hpp``. The base forecasts (the blend
 before corrections, and the plain median) are given: `tests.automatic_oracle` computes these. All
-normal equations are solved anew for every forecast.
+normal equations are solved anew whenever that is due (`is_due`).
 """
 
 import math
@@ -14,10 +14,13 @@ from scipy.optimize import lsq_linear
 
 from normalhedge.boundary.inputs import Floats
 from tests.automatic_oracle import Guard, Portion, UsualRows
+from tests.debiasing_oracle import Debiased, Scales
 
 WHOLE = Portion()
 RATES = 0.5 ** np.arange(1, 8)
-TRUST = 0.65
+TRUST = 0.58
+MANY = 64
+"""The largest number of experts whose forecasts are features themselves."""
 
 
 COMMON = 4
@@ -46,13 +49,28 @@ CORRECTIONS = (
 )
 
 
+MEMBERS = len(CORRECTIONS) + 1
+"""The number of corrections; the debiased one is the last."""
+
+
+def is_due(before: float, rounds: float, features: int) -> bool:
+    """Tell whether equations are solved anew after so many rounds."""
+    per = 1 + min(rounds / 16, 1 + features**2 / 160) // 1
+    return rounds // per > before // per
+
+
 class Equations:
     """The normal equations of a correction in a game."""
 
     def __init__(self, correction: Correction, n: int) -> None:
         self.correction = correction
-        features = COMMON + (n if correction.of_experts and n <= 64 else 0)
+        features = COMMON + (0 if not correction.of_experts else n if n <= MANY else 3)
         self.matrix, self.right = np.zeros((features, features)), np.zeros(features)
+        self.solve()
+
+    def solve(self) -> None:
+        """Forecast with the present equations from now on."""
+        self.solved = self.matrix, self.right
 
     def join(self, count: int) -> None:
         """Let experts join: their features begin with the ridge alone."""
@@ -61,10 +79,11 @@ class Equations:
                 np.pad(self.matrix, (0, count)),
                 np.pad(self.right, (0, count)),
             )
+            self.solved = np.pad(self.solved[0], (0, count)), np.pad(self.solved[1], (0, count))
 
     def shift(self, z: Floats, late: float) -> float:
         """Return the correction of a forecast with these features, in usual errors."""
-        shift = float(z @ self.solution(self.right))
+        shift = float(z @ self.solution(self.solved[1]))
         if self.correction.cautious:
             shift /= 1.0 + (1.0 + late) * float(z @ self.solution(z))
         return float(np.clip(shift, -4.0, 4.0))
@@ -76,7 +95,7 @@ class Equations:
 
     def solution(self, right: Floats) -> Floats:
         """Return the solution of the equations with a right side."""
-        matrix = self.matrix + self.correction.ridge * np.eye(len(right))
+        matrix = self.solved[0] + self.correction.ridge * np.eye(len(right))
         if not self.correction.non_negative:
             return np.asarray(np.linalg.solve(matrix, right))
         factor = np.linalg.cholesky(matrix)  # |factor' x - target|^2 is the same up to a constant
@@ -132,15 +151,26 @@ class Track:
     def features(
         self, correction: Correction, row: Floats, base: float, errors: tuple[float, float]
     ) -> Floats:
-        """Return the features of a row, NaN where an expert sleeps; errors: the mean, the last."""
+        """Return the features of a row, NaN where an expert sleeps.
+
+        ``errors`` are the mean and the last error; ``row`` has the experts, or three that stand for
+        all of them.
+        """
         mean = self.places / self.count
         deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0))
         slope = (base - mean) / deviation if correction.of_slope and deviation > 0.0 else 0.0
         error = self.error(of_median=correction.of_median)
         z = [1.0, float(np.clip(slope, -3.0, 3.0)), *np.clip(np.array(errors) / error, -4.0, 4.0)]
-        if correction.of_experts and len(row) <= 64:
+        if correction.of_experts:
             z += np.nan_to_num(np.clip((row - base) / error, -5.0, 5.0)).tolist()
         return np.array(z)
+
+    @property
+    def scales(self) -> Scales:
+        """The units of the debiased correction."""
+        mean = self.places / self.count if self.count else 0.0
+        deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0)) if self.count else 0.0
+        return Scales(self.error(of_median=True), mean, deviation)
 
 
 class Row(NamedTuple):
@@ -150,7 +180,9 @@ class Row(NamedTuple):
     """
 
     forecasts: Floats
+    features: Floats  # the forecasts, or three that stand for all of them
     bases: dict[bool, float]
+    mean: float  # the plain one
     errors: tuple[float, float]
     outcome: float
     largest: float
@@ -160,7 +192,7 @@ class Choice:
     """Squint over the base and its corrections."""
 
     def __init__(self) -> None:
-        size = 1 + 2 * len(CORRECTIONS)
+        size = 1 + 2 * MEMBERS
         self.regrets, self.squares = np.zeros(size), np.zeros(size)
 
     def evidence(self, count: int) -> Floats:
@@ -177,11 +209,19 @@ class Game:
 
     def __init__(self, n: int) -> None:
         self.equations = [Equations(one, n) for one in CORRECTIONS]
+        self.debiased, self.rounds = Debiased(n), 0
         self.choice, self.late, self.weight = Choice(), 0.0, 0.0
 
     def note(self, late: float) -> None:
         self.weight = 0.95 * self.weight + 1.0
         self.late += (late - self.late) / self.weight
+
+    def solve(self) -> None:
+        """Count a round, and solve the equations where that is due."""
+        self.rounds += 1
+        if is_due(self.rounds - 1, self.rounds, max(len(one.right) for one in self.equations)):
+            for one in self.equations:
+                one.solve()
 
 
 class Corrections:
@@ -197,6 +237,7 @@ class Corrections:
         """Let experts join."""
         self.n += count
         for game in (self.shared, *self.games.values()):
+            game.debiased.join(count)
             for equations in game.equations:
                 equations.join(count)
 
@@ -212,13 +253,19 @@ class Corrections:
             for item in self.tracks:
                 self.games.setdefault(item, Game(self.n))
 
-    def predict(self, item: int, row: Floats, base: float, median: float) -> tuple[Floats, float]:
-        """Return the corrections of a row, shared and alone, and the forecast of the choice."""
+    def predict(
+        self, item: int, row: Floats, base: float, median: float, mean: float
+    ) -> tuple[Floats, float, float]:
+        """Return the corrections of a row, shared and alone, the choice and the best expert."""
         games = [self.shared, *([self.games[item]] if self.games else [])]
         errors = self.tracks[item].mean_error, self.tracks[item].last_error
         track, guard, row = self.tracks[item], self.guards[item], self._guarded(item, row)
         outcomes = guard.outcomes
         positive = len(outcomes) >= 10 and min(outcomes) >= 0.0 and np.nanmin(row) >= 0.0
+        smooth, scales, best = self.target == 4.0, track.scales, base
+        if self.n > MANY and scales.error > 0.0:
+            best = self.shared.debiased.best(row, smooth=smooth)
+        features = row if self.n <= MANY else np.array([mean, median, best])
         values = []
         for game in games:
             for one, equations in zip(CORRECTIONS, game.equations, strict=True):
@@ -227,9 +274,15 @@ class Corrections:
                 error, value = track.error(of_median=one.of_median), start
                 if usable and error > 0.0:
                     value += error * equations.shift(
-                        track.features(one, row, start, errors), game.late
+                        track.features(one, features, start, errors), game.late
                     )
                 values.append(max(value, 0.0) if positive and usable and error > 0.0 else value)
+            value = base
+            if scales.error > 0.0:
+                around = None if game is self.shared else self.shared.debiased
+                value = game.debiased.say(row, mean, median, scales, around, smooth=smooth)
+                value = max(value, 0.0) if positive else value
+            values.append(value)
         count = 1 + len(values)
         prior = np.array([TRUST, *[(1.0 - TRUST) / len(values)] * len(values)])
         weights = prior * self.shared.choice.evidence(count)
@@ -237,14 +290,17 @@ class Corrections:
         if len(games) > 1:
             weights = (0.9 * weights + 0.1 * prior) * games[1].choice.evidence(count)
             weights /= weights.sum()
-        return np.array(values), float(weights @ np.array([base, *values]))
+        return np.array(values), float(weights @ np.array([base, *values])), best
 
     def update(
         self, items: list[int], rows: Floats,
-        values: list[tuple[Floats, float, float, float, tuple[float, float]]],
+        values: list[tuple[Floats, float, float, float, float, float, tuple[float, float]]],
         outcomes: Floats, rounds_late: int,
     ) -> None:  # fmt: skip
-        """Learn: ``values`` has corrections, choice, base, median and errors of each row."""
+        """Learn from outcomes.
+
+        ``values`` has corrections, choice, base, median, mean, best expert and errors of each row.
+        """
         known = [
             k for k, y in enumerate(outcomes) if not math.isnan(y) and not math.isnan(values[k][1])
         ]
@@ -258,18 +314,20 @@ class Corrections:
         if len(self.tracks) == 1:
             portion = Portion()
         late = rounds_late * portion.mean_share
-        alone = len(values[known[0]][0]) > len(CORRECTIONS)
+        alone = len(values[known[0]][0]) > MEMBERS
         self.shared.note(late)
-        rises, counted = [], set[Correction]()
+        rises, counted, seen = [], set[Correction](), list[tuple[int, Row]]()
         for k in known:
-            y, (corrected, chosen, base, median, errors) = float(outcomes[k]), values[k]
+            y, (corrected, chosen, base, median, mean, best, errors) = float(outcomes[k]), values[k]
             track = self.tracks[items[k]]
             rise = track.rises(np.array([base, *corrected]), chosen, self.slope(chosen, y))
             rises += [] if rise is None else [rise]
             track.see(base, median, y)
             before = track.largest
             track.largest = max(before, track.error(of_median=False) ** 2)
-            row = Row(guarded[k], {False: base, True: median}, errors, y, before)
+            stands = guarded[k] if self.n <= MANY else np.array([mean, median, best])
+            row = Row(guarded[k], stands, {False: base, True: median}, mean, errors, y, before)
+            seen.append((items[k], row))
             self._learn(
                 self.shared, track, row, counted, rows=len(known), portion=portion, steady=not alone
             )
@@ -279,6 +337,9 @@ class Corrections:
                 if rise is not None:
                     own.choice.learn(rise, late)
                 self._learn(own, track, row, set())
+                own.solve()
+        self.shared.solve()
+        self._debias(seen, portion, alone=alone)
         if rises:
             self.shared.choice.learn(portion.share * np.mean(rises, axis=0), late)
 
@@ -293,10 +354,29 @@ class Corrections:
             if few or not error > 0.0:
                 continue
             target = float(np.clip((row.outcome - start) / error, -self.target, self.target))
-            z = track.features(one, row.forecasts, start, row.errors)
+            z = track.features(one, row.features, start, row.errors)
             if one.steady and steady:  # in the unit of the outcomes, whose square is the largest
                 equations.learn(z, target, error**2 / track.largest, row.largest / track.largest)
             else:
                 keep = 1.0 if one in counted else one.keep**portion.share
                 equations.learn(z, target, math.sqrt(portion.share / rows), keep)
             counted.add(one)
+
+    def _debias(self, rows: list[tuple[int, Row]], portion: Portion, *, alone: bool) -> None:
+        """Judge the versions of all sources, then learn from their errors."""
+        common, smooth = self.shared.debiased, self.target == 4.0
+        ready = [(item, row) for item, row in rows if self.tracks[item].scales.error > 0.0]
+        for step in ("judge", "learn"):
+            for k, (item, row) in enumerate(ready):
+                scales, kept = self.tracks[item].scales, portion.share if k == 0 else 0.0
+                told = (row.forecasts, row.mean, row.bases[True], scales, row.outcome)
+                own = self.games[item].debiased if alone else None
+                share = portion.share / len(rows)
+                if step == "judge":
+                    if own:
+                        own.judge(*told, common, 1.0, 1.0, smooth=smooth)
+                    common.judge(*told, None, share, kept, smooth=smooth)
+                else:
+                    if own:
+                        own.learn(*told, self.target, 1.0, 1.0)
+                    common.learn(*told, self.target, math.sqrt(share), kept)

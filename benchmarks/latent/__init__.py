@@ -22,20 +22,20 @@ filter with the true parameters:
 
 ==============  =====  =======
 volatility       -0.8   -0.2 %
-means            -0.0   -0.2 %
-both             -0.0   -0.2 %
+means            +0.0   -0.2 %
+both             +0.0   -0.2 %
 three_states     -0.1   -0.3 %
 counts           -0.2   -0.1 %
-two_columns      -0.4   -0.2 %
+two_columns      -0.3   -0.2 %
 ==============  =====  =======
 
 and against the best of EM on the first 500 and 1,000 rounds, refitted EM and forgetting Bayes:
 
 ==============  =====  =======
-drift            +4.2   +8.7 %
+drift            +4.4   +8.7 %
 student          +5.0   +5.4 %
-outliers         +1.8   +4.6 %
-late_state       +9.7   +1.4 %
+outliers         +2.1   +4.6 %
+late_state       +5.6   +1.5 %
 changing_stays   +1.2   +2.5 %
 ==============  =====  =======
 

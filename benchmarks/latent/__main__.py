@@ -1,7 +1,7 @@
 """``python -m benchmarks.latent``: hidden states beside the others, then real series, then speed.
 
 With ``--judge`` the seeds to judge on; with names, these cases only; with ``--figures``, only the
-rivals that figures are measured by.
+rivals that figures are measured by; with ``--hindsight``, only states in hindsight.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks.latent import cases, improper, live, real, rivals
+from benchmarks.latent import cases, hindsight, improper, live, real, rivals
 from benchmarks.latent.cases import Drawn
 from benchmarks.latent.rivals import Rival
 
@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--figures", action="store_true")
+    parser.add_argument("--hindsight", action="store_true")
     given = parser.parse_args()
     begun = time.perf_counter()
     absent = [name for name in WANTED if find_spec(name) is None]
@@ -105,8 +106,10 @@ def main() -> None:
     who = rivals.RIVALS
     if given.figures:
         who = (rivals.true_filter, *rivals.NAMED, rivals.ours)
-    parts = [lines(JUDGE if given.judge else DEVELOP, given.cases, who)]
-    if not given.cases:
+    seeds = JUDGE if given.judge else DEVELOP
+    parts = [] if given.hindsight else [lines(seeds, given.cases, who)]
+    parts.append(hindsight.lines(seeds, given.cases))
+    if not given.cases and not given.hindsight:
         parts += [real.lines(), improper.lines(), live.lines()]
     for part in parts:
         for line in part:

@@ -172,7 +172,7 @@ def hmmlearn_fit(seen: Floats, case: Case, before: Fitted | None) -> Fitted:
     table = seen.reshape(len(seen), -1)
     unit = (table - table.mean(axis=0)) / table.std(axis=0)
     k, found = case.states, [] if before is None else [_hmmlearn(table, before)]
-    for labels in _starts.divisions(unit, k, 3, np.random.default_rng(0)):
+    for labels in _starts.divisions(_starts.prepare(unit), k, 3, np.random.default_rng(0)):
         groups = [table[labels == s] if (labels == s).sum() > 5 else table for s in range(k)]
         chain = np.full(k, 1.0 / k), _starts.transition(labels, k)
         found.append(

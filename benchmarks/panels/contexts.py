@@ -1,9 +1,10 @@
 """``python -m benchmarks.panels.contexts``: the loss with the hour, weekday and month, or without.
 
-Only panels to develop on. Most panels number their times: these get dates, by their period. The
-losses of a series are divided by the loss of its plain mean.
+Most panels number their times: these get dates, by their period. The losses of a series are divided
+by the loss of its plain mean. All panels with hours are panels to judge on: ``--kind judge``.
 """
 
+import argparse
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from benchmarks.panels.bench import Panel, entries, load
 from benchmarks.panels.scores import losses_of
 from benchmarks.panels.sources import SOURCES
+from benchmarks.panels.split import KINDS
 from normalhedge import blend
 
 PERIODS = {source.name: source.period for source in SOURCES} | {"shampoo": 12}
@@ -24,6 +26,9 @@ def dates(times: pd.Series, first: int, period: int) -> np.ndarray:
     if period in {4, 12}:
         months = np.datetime64("1980-01", "M") + 12 // period * numbers
         return np.asarray(months.astype("datetime64[us]"))
+    if period in {24, 48}:
+        minutes = np.datetime64("1960-01-04T00:00", "m") + 1440 // period * numbers
+        return np.asarray(minutes.astype("datetime64[us]"))
     days = numbers * (7 if period == 52 else 1)
     if period == 5:  # without weekends
         days = numbers // 5 * 7 + numbers % 5
@@ -56,8 +61,14 @@ def error(panel: Panel, frame: pd.DataFrame, loss: str, **options: Any) -> float
 
 def main() -> None:
     """Print the change for each panel, and in the mean."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kind", default="develop", choices=(*KINDS, "all"))
+    parser.add_argument("--hours", action="store_true", help="only panels that have hours")
+    options = parser.parse_args()
     changes = []
-    for entry in entries("develop"):
+    for entry in entries(options.kind):
+        if options.hours and PERIODS.get(entry.source) not in {24, 48}:
+            continue
         panel = load(entry)
         if panel.long:
             continue

@@ -149,11 +149,13 @@ public:
             recalibrator_.place(base(), first_way() + pool, choice_total_);
         }
         const size_t alone = first_way() + most();
-        const Places places{followed,          base(), first_way() + median_, followed + 2,
-                            followed + 2 + correction_count, alone,  alone + correction_count};
+        const Places places{followed, base(), first_way() + mean_, first_way() + median_, followed + 2,
+                            followed + 2 + correction_count, alone,  alone + correction_count,
+                            alone + correction_count + 2};
         if (corrector_.on()) {
             totals_ += Corrector::size;
-            corrector_.place(places, choice_total_);
+            corrector_.place(places, choice_total_, rows_);
+            rows_ += Sources::rows;
         }
         if (quantile_corrector_.on()) {
             totals_ += quantile_corrector_.size();
@@ -174,7 +176,7 @@ public:
 
     // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
-    size_t value_count() const { return 1 + first_way() + most() + alone_corrections() + (solves() ? 2 : 0); }
+    size_t value_count() const { return 1 + first_way() + most() + alone_corrections() + (solves() ? 3 : 0); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -208,7 +210,7 @@ public:
             {"corrections", false, choice_total_,
               solves() ? Members::most : corrects() ? QuantileMembers::most : 0},
             {"contexts", false, choice_total_ + Choice<Members>::size + 3, solves() ? size_t{2} : 0},
-            {"steady", false, choice_total_ + Corrector::size - 3, solves() ? size_t{3} : 0},
+            {"steady", false, choice_total_ + Choice<Members>::size + 5, solves() ? size_t{3} : 0},
             {"recalibrations", false, choice_total_, recalibrates() ? Recalibrator::members : 0},
             {"usual_rows", false, usual_total_, sizeof(UsualRows) / sizeof(double)},
             {"largest_error", true, item.track() + sizeof(Track) / sizeof(double) - 1, solves() ? size_t{1} : 0},
@@ -248,13 +250,14 @@ public:
     void predict(const GameOf& game_of, bool several, const Rows& rows, std::int64_t number,
                  double* played, const Sums& sums, double* items, const Cells& cells) const {
         const size_t n = rows.n;
-        Scratch room(10 * n + rows.classes * n);
+        Scratch room(11 * n + rows.classes * n + SourceMemory::plain_count);
         double* rated = room.data();
         double* seen = rated + n;
         double* own = rated + 2 * n;
         double* heard = rated + 3 * n;
         double* spare = rated + 4 * n;
         double* tamed = rated + 10 * n;
+        auto* order = reinterpret_cast<std::uint32_t*>(tamed + rows.classes * n);
         Scratch above(2 * most() + most_insured());
         const Game shared = game_of(0);
         if (solves()) corrector_.note_contexts(shared, several, rows);
@@ -270,7 +273,13 @@ public:
                 sums.totals[Sums::silent] += 1.0;
                 continue;
             }
-            const Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
+            Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
+            if (solves() && n >= worth_sorting) {
+                write_order(forecasts.of_class(0), rated, n, order);
+                for (std::uint32_t k = 0; k < SourceMemory::plain_count; ++k)
+                    order[n + k] = static_cast<std::uint32_t>(n) + k;
+                forecasts.order = order;
+            }
             const Game alone = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
             const Say say{rows.value(j) + rows.classes, value_count() - 1, rows.classes};
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
@@ -388,6 +397,7 @@ private:
     }
     size_t first_way() const { return followed + 1 + between(); }
     static constexpr size_t blend_value = static_cast<size_t>(-1);
+    static constexpr size_t worth_sorting = 8;  // experts, before several rules sort them
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
 

@@ -55,22 +55,17 @@ struct Filling {
 
 NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const double* rated,
                                                  const double* weights, size_t n, double size) {
-    double heard = 0.0;
-    double beyond = 0.0;
-    double awake = 0.0;
-    double far = 0.0;
-    double inside = 0.0;
     const double edge = size * (1.0 + tie);
-#pragma omp simd reduction(+ : heard, beyond, awake, far, inside)
-    for (size_t i = 0; i < n; ++i) {
-        const double mass = weights[i] * rated[i];
-        const double spread = rated[i] > 0.0 ? excess[i] : 0.0;
-        heard += mass;
-        awake += rated[i] > 0.0 ? 1.0 : 0.0;
-        inside += mass * smaller(spread, size);
-        far += spread > edge ? 1.0 : 0.0;
-        beyond += spread > edge ? mass : 0.0;
-    }
+    const auto [heard, beyond, awake, far, inside] =
+        add_up<5>(n, [&](size_t i, double& all, double& outer, double& some, double& distant, double& inner) {
+            const double mass = weights[i] * rated[i];
+            const double spread = rated[i] > 0.0 ? excess[i] : 0.0;
+            all += mass;
+            some += rated[i] > 0.0 ? 1.0 : 0.0;
+            inner += mass * smaller(spread, size);
+            distant += spread > edge ? 1.0 : 0.0;
+            outer += spread > edge ? mass : 0.0;
+        });
     return {heard, beyond, awake, far, inside};
 }
 
@@ -198,9 +193,7 @@ NORMALHEDGE_VECTORISED inline void write_gains(const double* costs, double size,
 NORMALHEDGE_VECTORISED inline void pool_row(const double* gains, const double* rated,
                                             const double* played, size_t n, double* pooled,
                                             double* covered) {
-    double earned = 0.0;
-#pragma omp simd reduction(+ : earned)
-    for (size_t i = 0; i < n; ++i) earned += played[i] * gains[i];
+    const double earned = sum_of(n, [&](size_t i) { return played[i] * gains[i]; });
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
         pooled[i] += rated[i] * (gains[i] - earned);

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "numbers.hpp"
+#include "sums.hpp"
 
 namespace normalhedge {
 
@@ -146,10 +147,7 @@ inline double leading(const double* values, const double* confidence, size_t n) 
 }
 
 inline double added(const double* values, size_t n) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) total += values[i];
-    return total;
+    return sum_of(n, [&](size_t i) { return values[i]; });
 }
 
 inline void fill(double* values, size_t n, double value) {
@@ -192,26 +190,12 @@ inline void raise_scores(double* weights, size_t n) {
         fill(weights, n, 1.0 / static_cast<double>(n));
         return;
     }
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) {
-        const double weight = exp2(weights[i] - top);
-        weights[i] = weight;
-        total += weight;
-    }
-    divide(weights, n, total);
+    divide(weights, n, sum_of(n, [&](size_t i) { return weights[i] = exp2(weights[i] - top); }));
 }
 
 // The weight of an expert is its value, none where that is not positive.
 inline void spread_positive(const double* values, size_t n, double* weights) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) {
-        const double weight = larger(values[i], 0.0);
-        weights[i] = weight;
-        total += weight;
-    }
-    share_out(weights, n, total);
+    share_out(weights, n, sum_of(n, [&](size_t i) { return weights[i] = larger(values[i], 0.0); }));
 }
 
 [[gnu::always_inline]] inline double score_of(double weight) {

@@ -200,17 +200,15 @@ NORMALHEDGE_VECTORISED inline MeanBounds write_bounds(const LevelView& level, co
         const double* weights = level.weights + first;
         const double* down = level.lower + first;
         const double* up = level.upper + first;
-        double below = 0.0;
-        double above = 0.0;
-        double scale = 0.0;
-#pragma omp simd reduction(+ : below, above, scale)
-        for (size_t m = 0; m < count; ++m) {
-            lower[first + m] = scales[m] * down[m] * wider;
-            upper[first + m] = scales[m] * up[m] * wider;
-            below += weights[m] * (scales[m] * down[m] * wider);
-            above += weights[m] * (scales[m] * up[m] * wider);
-            scale += weights[m] * scales[m];
-        }
+        const auto [below, above, scale] = add_up<3>(count, [&](size_t m, double& b, double& a, double& s) {
+            const double low = scales[m] * down[m] * wider;
+            const double high = scales[m] * up[m] * wider;
+            lower[first + m] = low;
+            upper[first + m] = high;
+            b += weights[m] * low;
+            a += weights[m] * high;
+            s += weights[m] * scales[m];
+        });
         mean.below += below;
         mean.above += above;
         mean.scale += scale;
@@ -290,16 +288,12 @@ NORMALHEDGE_VECTORISED inline bool write_member_gains(const LevelView& level, si
                                                       const double* upper, double below, double above,
                                                       double a, double* gains) {
     const double* weights = level.weights;
-    double mean = 0.0;
-#pragma omp simd reduction(+ : mean)
-    for (size_t i = 0; i < k; ++i) {
+    const double mean = sum_of(k, [&](size_t i) {
         gains[i] = pinball(below - lower[i], a) + pinball(above - upper[i], a);
-        mean += weights[i] * gains[i];
-    }
-    double difference = 0.0;
-#pragma omp simd reduction(+ : difference)
-    for (size_t i = 0; i < k; ++i) difference += std::fabs(gains[i] - mean);
-    difference /= static_cast<double>(k);
+        return weights[i] * gains[i];
+    });
+    const double difference =
+        sum_of(k, [&](size_t i) { return std::fabs(gains[i] - mean); }) / static_cast<double>(k);
     if (!(difference > same * mean && difference < infinity)) return false;
     double& usual = level.counts[3];
     usual = usual > 0.0 ? usual + (smaller(difference, far * usual) - usual) / usual_memory : difference;

@@ -23,6 +23,7 @@ struct Content {
     Names names;
     Names items;
     Names cells;  // of contexts
+    std::vector<size_t> contexts_of_cells;  // the number of the context of each cell, as far as they are known
     Names classes;  // of the forecasts, where these are class probabilities
     std::vector<char> retired;  // of each expert
     std::int64_t rounds = 0;
@@ -62,6 +63,23 @@ struct Content {
     void forget_checkpoints() noexcept {
         checkpoints.clear();
         next_checkpoint = 0;
+    }
+
+    // The bytes of the state and of its checkpoints, if so many experts, items, cells and classes join.
+    double bytes_with(size_t experts, size_t more_items, size_t more_cells, size_t more_classes) const {
+        const Shape shape = rule->shape(n() + experts, items.size() + more_items, cells.size() + more_cells,
+                                        classes.size() + more_classes);
+        const double copies = limits.history > 0 ? 3.0 : 1.0;
+        return copies * state.bytes_for(shape);
+    }
+
+    // The bytes of the rounds that wait or are kept.
+    size_t bytes_of_rounds() const {
+        size_t bytes = 0;
+        for (const auto& [ticket, round] : pending) bytes += round->bytes();
+        for (const Entry& entry : history)
+            if (entry.round) bytes += entry.round->bytes() + entry.outcomes.size() * sizeof(double);
+        return bytes;
     }
 
     // The number of rounds between checkpoints: two of them cover the history.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "corrections.hpp"
+#include "debiasing.hpp"
 #include "guard.hpp"
 #include "mixture.hpp"
 #include "usual_rows.hpp"
@@ -15,11 +16,13 @@ namespace normalhedge::mixtures {
 struct Places {
     size_t followed;  // the forecast of the choice
     size_t base;
-    size_t median;    // the plain one
+    size_t mean;      // the plain ones
+    size_t median;
     size_t shared;    // the corrections that items share
     size_t contexts;  // the corrections of contexts
     size_t alone;     // the corrections of the item alone
     size_t errors;    // the base plus its mean error, and plus its last error
+    size_t best;      // the best expert so far, where there are many
 };
 
 class Corrector {
@@ -31,10 +34,11 @@ public:
 
     // The size of the memory of a game: the choice; the usual number of pending rounds, and its weight; the number
     // of rounds; the numbers of contexts and of cells so far; and the losses of the steady correction.
-    static constexpr size_t size = Choice<Members>::size + 8;
-    void place(const Places& places, size_t first_total) {
+    static constexpr size_t size = Choice<Members>::size + 8 + SourceMemory::totals;
+    void place(const Places& places, size_t first_total, size_t first_row) {
         at_ = places;
         first_ = first_total;
+        first_row_ = first_row;
     }
 
     Choice<Members> choice(const Game& game) const { return Choice<Members>(game.columns.totals + first_); }
@@ -69,19 +73,24 @@ public:
         double* weights = projected + features;
         double* chosen = weights + Members::most;
         const double start = values[at_.base];
-        const double low = lowest(forecasts, rated, seen);
+        const double low = least_of(forecasts, rated, seen, enough);
         const double errors[2] = {track.mean_error, track.last_error};
         for (size_t e = 0; e < 2; ++e) values[at_.errors + e] = start + errors[e];
+        const SourceRow row = source_row(forecasts, rated, values, track);
+        values[at_.best] = start;
+        if (forecasts.n > most_stacked && row.error > tiny)
+            values[at_.best] = Debiaser::best(sources(shared), row, Scratch(forecasts.n).data());
+        const double all[stand_ins] = {values[at_.mean], values[at_.median], values[at_.best]};
         const Members present = members(shared, several);
         std::fill(chosen, chosen + Members::most, start);
-        for (size_t k = 0; k < correction_count; ++k) {
+        for (size_t k = 0; k < solved_count; ++k) {
             const Correction& correction = corrections[k];
             const bool usable = has_base(correction, rated, forecasts.n);
             const double from = correction.of_median && usable ? values[at_.median] : start;
             const double error = track.error(correction.of_median);
             const bool ready = usable && error > tiny;
             if (ready && !correction.non_negative)  // it shares the features of the one before
-                write_features(correction, forecasts, rated, from, track, errors, features, z);
+                write_features(correction, forecasts, rated, from, track, errors, all, features, z);
             for (size_t g = 0; g < (several ? 2 : 1); ++g) {
                 const Game& game = g ? alone : shared;
                 double value = from;
@@ -98,6 +107,7 @@ public:
                 say_contexts(present, row_cells, cells, memory(shared), ready ? error : 0.0, low, start, z, projected,
                              chosen);
         }
+        say_debiased(shared, alone, several, row, low, start, chosen);
         for (size_t k = 0; k < correction_count; ++k) {
             values[at_.shared + k] = chosen[Members::shared + k];
             if (several) values[at_.alone + k] = chosen[Members::alone + k];
@@ -145,7 +155,7 @@ public:
             track.see(said[at_.base], said[at_.median], rows.outcomes[j]);
             const double before = std::exchange(track.largest, larger(track.largest, square_of(track.error(false))));
             if (!several && known > 1.0) continue;
-            for (size_t k = 0; k < correction_count; ++k) {
+            for (size_t k = 0; k < solved_count; ++k) {
                 if (corrections[k].non_negative) continue;
                 const double target = write_equation(k, rows, j, rated, track, features, z);
                 if (!(target == target)) continue;
@@ -156,6 +166,7 @@ public:
             }
             solve(own_game);
         }
+        learn_debiased(shared, game_of, several, rows, known, portion, track_of, is_known, rated);
         if (several || known > 1.0) learn_shared(shared, rows, known, portion, track_of, is_known, rated, z, round);
         learn_cells(rows, known, portion, track_of, is_known, cells, rated, z);
         if (judged > 0.0) {
@@ -173,6 +184,7 @@ public:
 
 private:
     static constexpr double widest = 4.0;  // in usual errors
+    static constexpr double smooth_target = 4.0;  // the target of losses without a kink
 
     struct Memory {
         double late;
@@ -185,16 +197,7 @@ private:
     Memory& memory(const Game& game) const {
         return *reinterpret_cast<Memory*>(game.columns.totals + first_ + Choice<Members>::size);
     }
-    static_assert(Choice<Members>::size + sizeof(Memory) / sizeof(double) == size, "a game has room for its memory");
-
-    // Targets that were never negative stay so, unless a forecast is negative.
-    static double lowest(const Forecasts& forecasts, const double* rated, const Seen& seen) {
-        if (seen.count < enough || seen.low < 0.0) return -infinity;
-        const double* x = forecasts.of_class(0);
-        for (size_t i = 0; i < forecasts.n; ++i)
-            if (rated[i] > 0.0 && x[i] < 0.0) return -infinity;
-        return 0.0;
-    }
+    static_assert(Choice<Members>::size + sizeof(Memory) / sizeof(double) + SourceMemory::totals == size, "a game has room for its memory");
 
     static double near(double value, double start) {
         return std::fabs(value - start) <= alike * std::fabs(start) ? start : value;
@@ -225,13 +228,67 @@ private:
         }
     }
 
+    SourceMemory sources(const Game& game) const {
+        return {game.columns.row(first_row_), game.columns.stride, game.columns.n,
+                game.columns.totals + first_ + size - SourceMemory::totals};
+    }
+    SourceRow source_row(const Forecasts& forecasts, const double* rated, const double* said, const Track& track) const {
+        return {forecasts.of_class(0),  rated,        forecasts.order, {said[at_.mean], said[at_.median]},
+                track.error(true), track.mean(), track.deviation(), target_ == smooth_target};
+    }
+
+    // Write the debiased corrections.
+    void say_debiased(const Game& shared, const Game& alone, bool several, const SourceRow& row, double low,
+                      double start, double* chosen) const {
+        Scratch room(Debiaser::room(shared.columns.n));
+        const SourceMemory common = sources(shared);
+        for (size_t g = 0; g < (several ? 2 : 1); ++g) {
+            double value = start;
+            if (row.error > tiny)
+                value = larger(Debiaser::say(g ? sources(alone) : common, g ? &common : nullptr, row, room.data()), low);
+            chosen[(g ? Members::alone : Members::shared) + debiased_correction] = near(value, start);
+        }
+    }
+
+    // Judge and count the sources of a round; all rows are judged before any is learned from.
+    template <class GameOf, class TrackOf, class Known>
+    void learn_debiased(const Game& shared, const GameOf& game_of, bool several, const Rows& rows, double known,
+                        const Portion& portion, const TrackOf& track_of, const Known& is_known, double* rated) const {
+        const SourceMemory common = sources(shared);
+        double faded[Sources::memories];
+        for (size_t a = 0; a < Sources::memories; ++a) faded[a] = portion.keep(Debiaser::keeps[a]);
+        static constexpr double unfaded[Sources::memories] = {1.0, 1.0, 1.0};
+        const auto each_row = [&](const auto& work) {
+            bool first = true;
+            for (size_t j = 0; j < rows.count; ++j) {
+                if (!is_known(j)) continue;
+                const Track& track = track_of(rows.items[j]);
+                if (!(track.error(true) > tiny)) continue;
+                rate_row(rows, j, rated);
+                const Game own = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
+                work(source_row(rows.row(j), rated, rows.value(j) + rows.classes, track), sources(own), rows.outcomes[j],
+                     first);
+                first = false;
+            }
+        };
+        each_row([&](const SourceRow& row, const SourceMemory& own, double outcome, bool first) {
+            if (several) Debiaser::judge(own, &common, row, outcome, 1.0, Debiaser::judged);
+            Debiaser::judge(common, nullptr, row, outcome, portion.share / known,
+                            first ? portion.keep(Debiaser::judged) : 1.0);
+        });
+        each_row([&](const SourceRow& row, const SourceMemory& own, double outcome, bool first) {
+            if (several) Debiaser::learn(own, row, outcome, target_, 1.0, Debiaser::keeps);
+            Debiaser::learn(common, row, outcome, target_, std::sqrt(portion.share / known), first ? faded : unfaded);
+        });
+    }
+
     // Count the equations of a round in the game that items share.
     template <class TrackOf, class Known>
     void learn_shared(const Game& shared, const Rows& rows, double known, const Portion& portion,
                       const TrackOf& track_of, const Known& is_known, double* rated, double* z, double* round) const {
         const size_t features = shared.stacks.features;
         const double weight = std::sqrt(portion.share) / std::sqrt(known);
-        for (size_t k = 0; k < correction_count; ++k) {
+        for (size_t k = 0; k < solved_count; ++k) {
             if (corrections[k].non_negative) continue;
             // The rows of a round are added up first: two of them count the same in either order.
             const double keep = portion.keep(corrections[k].keep);
@@ -313,7 +370,8 @@ private:
         const double error = track.error(correction.of_median);
         if (!(error > tiny) || !has_base(correction, rated, rows.n)) return not_a_number;
         const double errors[2] = {said[at_.errors] - start, said[at_.errors + 1] - start};
-        write_features(correction, rows.row(j), rated, from, track, errors, features, z);
+        const double all[stand_ins] = {said[at_.mean], said[at_.median], said[at_.best]};
+        write_features(correction, rows.row(j), rated, from, track, errors, all, features, z);
         return within((rows.outcomes[j] - from) / error, -target_, target_);
     }
 
@@ -360,6 +418,7 @@ private:
     const Recipe& recipe_;
     Places at_{};
     size_t first_ = 0;
+    size_t first_row_ = 0;
 };
 
 }  // namespace normalhedge::mixtures

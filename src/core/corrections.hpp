@@ -6,7 +6,8 @@
 //     c = b + s θ'z,     z = (1, within((b - m) / v, ±3), within(e / s, ±4), within(l / s, ±4),
 //                             within((x_i - b) / s, ±5) for each expert i)
 //
-// with s the discounted mean of |y - b| (from the second outcome on), m and v the discounted mean and deviation of the blend, e the mean error
+// With more than 64 experts, three stand for all of them as x_i: the plain mean, the plain median and the best expert so
+// far (`debiasing.hpp`). Here s is the discounted mean of |y - b| (from the second outcome on), m and v the discounted mean and deviation of the blend, e the mean error
 // of the blend over the last 20 outcomes or so and l its last known error. The feature of an expert that sleeps
 // is 0. With fewer than three forecasts there is no correction of the median, and c is the blend. Forgetting least
 // squares around θ = 0 learns the map,
@@ -71,18 +72,21 @@ constexpr std::array<Correction, 5> corrections{{
     {true, true, false, false, false, true, 0.99, 5.0, 3},
 }};
 constexpr Correction context_correction{false, true, false, true, false, false, 1.0, 5.0, 0};
-constexpr size_t correction_count = corrections.size();
+constexpr size_t solved_count = corrections.size();  // corrections with equations
+constexpr size_t debiased_correction = solved_count;  // see `debiasing.hpp`
+constexpr size_t correction_count = solved_count + 1;
 constexpr size_t corrected_by_contexts = 1;  // the common correction that contexts start from
 constexpr size_t steady_correction = 2;
 constexpr size_t equation_count = 4;   // the non-negative correction shares the equations of another
 constexpr size_t most_contexts = 3;
 constexpr size_t common_features = 4;  // the constant, the base and its two errors; the experts follow
-constexpr size_t most_stacked = 64;    // experts; with more, corrections have the common features alone
+constexpr size_t most_stacked = 64;    // experts; with more, three forecasts stand for all of them
+constexpr size_t stand_ins = 3;        // the plain mean, the plain median and the best expert so far
 
 constexpr size_t most_features = common_features + most_stacked;
 
 constexpr size_t feature_count(size_t experts) {
-    return common_features + (experts <= most_stacked ? experts : 0);
+    return common_features + (experts <= most_stacked ? experts : stand_ins);
 }
 
 // The normal equations (ρ I + A) θ = a of a correction in a game. The lower triangle of the square is A, which
@@ -258,11 +262,11 @@ private:
 constexpr size_t rows_of_equations = 3;  // θ, a and the diagonal of U
 constexpr size_t equation_rows = rows_of_equations * equation_count + 1;  // and θ of the non-negative correction
 
-// Whether equations are to be solved anew when the number of rounds that they count has grown: not after every round
-// where there are many features, except in the beginning.
+// Whether equations are to be solved anew when the number of rounds that they count has grown: not after every round,
+// the more seldom the more features there are, except in the beginning.
 inline bool is_solution_due(double before, double rounds, size_t features) {
-    const double per = 1.0 + std::floor(smaller(rounds / 8.0, static_cast<double>(features * features) / 240.0));
-    return per == 1.0 || std::floor(rounds / per) > std::floor(before / per);
+    const double per = 1.0 + std::floor(smaller(rounds / 16.0, 1.0 + static_cast<double>(features * features) / 160.0));
+    return std::floor(rounds / per) > std::floor(before / per);
 }
 
 // The memory of all corrections in a game.
@@ -282,7 +286,7 @@ struct Stacks {
     }
 
     void solve() const {
-        for (size_t k = 0; k < correction_count; ++k) {
+        for (size_t k = 0; k < solved_count; ++k) {
             const Equations equations = of(k);
             if (corrections[k].non_negative)
                 equations.solve_non_negative();
@@ -369,9 +373,11 @@ struct Track {
     }
 };
 
-// Write the features of a row; `rated` says who is awake, `errors` has the mean and the last error of the blend.
+// Write the features of a row; `rated` says who is awake, `errors` has the mean and the last error of the blend, and
+// `all` has the forecasts that stand for all experts where these are many.
 inline void write_features(const Correction& correction, const Forecasts& forecasts, const double* rated,
-                           double base, const Track& track, const double* errors, size_t features, double* z) {
+                           double base, const Track& track, const double* errors, const double* all, size_t features,
+                           double* z) {
     const double per = 1.0 / track.error(correction.of_median);
     const double deviation = track.deviation();
     z[0] = 1.0;
@@ -379,6 +385,10 @@ inline void write_features(const Correction& correction, const Forecasts& foreca
     z[2] = within(errors[0] * per, -4.0, 4.0);
     z[3] = within(errors[1] * per, -4.0, 4.0);
     if (!correction.of_experts) return;
+    if (forecasts.n > most_stacked) {
+        for (size_t i = 0; i < stand_ins; ++i) z[common_features + i] = within((all[i] - base) * per, -5.0, 5.0);
+        return;
+    }
     const double* x = forecasts.of_class(0);
     for (size_t i = 0; i + common_features < features; ++i)
         z[common_features + i] = rated[i] > 0.0 ? within((x[i] - base) * per, -5.0, 5.0) : 0.0;
@@ -401,7 +411,7 @@ struct Members {
         const size_t others = (several ? 2 : 1) * correction_count + contexts;
         return k == 0 ? trust_in_base : (1.0 - trust_in_base) / static_cast<double>(others);
     }
-    static constexpr double trust_in_base = 0.65;
+    static constexpr double trust_in_base = 0.58;
 };
 
 // The choice between the base and its corrections.

@@ -351,6 +351,93 @@ struct Autoregressive : ByStatistics {
     }
 };
 
+// A regression within a state, given covariates x, which are the other columns of the observation:
+//
+//     y = intercept + sum_i slope_i x_i + e,   e normal with the variance of the state
+//
+// Rows: intercept, slopes, variance. Statistics: 1, z_c, z_c z_d with z = (y, x). A direction in which the covariates
+// do not vary has the slope 0.
+struct Regression : ByStatistics {
+    static constexpr const char* name = "regression";
+    static constexpr bool one_column = false;
+    static constexpr double flat = 1e-9;  // the least share of a covariate's variance that is its own
+
+    struct State {
+        std::vector<double> slopes;
+        double intercept, half, log_norm;
+    };
+
+    size_t rows() const { return columns + 1; }
+    size_t statistics() const { return 1 + columns + columns * columns; }
+    State state(const Parameters& p) const {
+        State result{{}, p[0], 0.5 / p[columns], -0.5 * (log_two_pi + std::log(p[columns]))};
+        for (size_t c = 1; c < columns; ++c) result.slopes.push_back(p[c]);
+        return result;
+    }
+    double log_density(const State& state, Observation seen) const {
+        double away = seen.y[0] - state.intercept;
+        for (size_t c = 1; c < columns; ++c) away -= state.slopes[c - 1] * seen.y[c];
+        return state.log_norm - away * away * state.half;
+    }
+    void add(const State&, Observation seen, double weight, double* sums) const {
+        sums[0] += weight;
+        for (size_t c = 0; c < columns; ++c) {
+            const double first = weight * seen.y[c];
+            sums[1 + c] += first;
+            double* row = sums + 1 + columns + c * columns;
+            for (size_t d = 0; d < columns; ++d) row[d] += first * seen.y[d];
+        }
+    }
+    // For covariates of mean 0 and variance 1, independent of each other.
+    void expect(const Parameters& p, double weight, double* sums) const {
+        std::fill(sums, sums + statistics(), 0.0);
+        double* table = sums + 1 + columns;
+        double square = p[0] * p[0] + p[columns];
+        for (size_t c = 1; c < columns; ++c) {
+            square += p[c] * p[c];
+            table[c * columns + c] = weight;
+            table[c] = table[c * columns] = weight * p[c];
+        }
+        sums[0] = weight;
+        sums[1] = weight * p[0];
+        table[0] = weight * square;
+    }
+    // By Cholesky's method, in the covariances of the covariates.
+    void solve(const double* sums, const Parameters& p) const {
+        const size_t n = columns - 1;
+        const double* table = sums + 1 + columns;
+        const auto mean = [&](size_t c) { return sums[1 + c] / sums[0]; };
+        const auto covariance = [&](size_t c, size_t d) {
+            return table[c * columns + d] / sums[0] - mean(c) * mean(d);
+        };
+        std::vector<double> root(n * n, 0.0), x(n, 0.0);
+        for (size_t i = 0; i < n; ++i) {
+            double sum = covariance(1 + i, 0);
+            for (size_t j = 0; j < i; ++j) {
+                double cross = covariance(1 + i, 1 + j);
+                for (size_t l = 0; l < j; ++l) cross -= root[i * n + l] * root[j * n + l];
+                root[i * n + j] = root[j * n + j] > 0.0 ? cross / root[j * n + j] : 0.0;
+                sum -= root[i * n + j] * x[j];
+            }
+            double own = covariance(1 + i, 1 + i);
+            const double least = flat * own;
+            for (size_t l = 0; l < i; ++l) own -= root[i * n + l] * root[i * n + l];
+            root[i * n + i] = own > larger(least, tiny) ? std::sqrt(own) : 0.0;
+            x[i] = root[i * n + i] > 0.0 ? sum / root[i * n + i] : 0.0;
+        }
+        double variance = covariance(0, 0);
+        for (size_t i = 0; i < n; ++i) variance -= x[i] * x[i];
+        for (size_t i = n; i-- > 0;) {
+            double sum = x[i];
+            for (size_t j = i + 1; j < n; ++j) sum -= root[j * n + i] * p[1 + j];
+            p[1 + i] = root[i * n + i] > 0.0 ? sum / root[i * n + i] : 0.0;
+        }
+        p[0] = mean(0);
+        for (size_t c = 1; c < columns; ++c) p[0] -= p[c] * mean(c);
+        p[columns] = larger(variance, guards.floor);
+    }
+};
+
 // Counts: ln b(y) = y ln rate - rate - ln y!. Rows: rate. Statistics: 1, y.
 struct Poisson : ByStatistics {
     static constexpr const char* name = "poisson";
@@ -494,6 +581,7 @@ inline double weight_of(const Categorical& family, const double* sums) {
 // All families. A family is a struct and a place in this list; the class of its name in
 // `latent/models/emissions` is the same family in Python. Models that learn online hold the place as a number.
 using Families =
-    std::tuple<Gaussian, Covariant, Student, Autoregressive, Poisson, NegativeBinomial, Categorical>;
+    std::tuple<Gaussian, Covariant, Student, Autoregressive, Poisson, NegativeBinomial, Categorical,
+               Regression>;
 
 }  // namespace normalhedge::latent

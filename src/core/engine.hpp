@@ -99,33 +99,26 @@ struct Tally {
 };
 
 inline Tally tally(const double* weights, const double* gains, size_t n, double origin) {
-    double above = 0.0;
-    double bad = 0.0;
-#pragma omp simd reduction(+ : above, bad)
-    for (size_t i = 0; i < n; ++i) {
-        above += weights[i] * (gains[i] - origin);
-        bad += std::fabs(gains[i]) <= 1.0 ? 0.0 : 1.0;
-    }
+    const auto [above, bad] = add_up<2>(n, [&](size_t i, double& earned, double& wrong) {
+        earned += weights[i] * (gains[i] - origin);
+        wrong += std::fabs(gains[i]) <= 1.0 ? 0.0 : 1.0;
+    });
     return {above, 0.0, 0.0, bad};
 }
 
 // The gain of a sleeping expert is ignored: it may be anything.
 inline Tally tally(const double* weights, const double* gains, const double* confidence, size_t n,
                    double origin) {
-    double above = 0.0;
-    double mass = 0.0;
-    double awake = 0.0;
-    double bad = 0.0;
-#pragma omp simd reduction(+ : above, mass, awake, bad)
-    for (size_t i = 0; i < n; ++i) {
-        const double k = confidence[i];
-        const double g = k > 0.0 ? gains[i] : origin;
-        const double heard = weights[i] * k;
-        above += heard * (g - origin);
-        mass += heard;
-        awake += k;
-        bad += ((k >= 0.0) & (k <= 1.0) & (std::fabs(g) <= 1.0)) ? 0.0 : 1.0;
-    }
+    const auto [above, mass, awake, bad] =
+        add_up<4>(n, [&](size_t i, double& earned, double& heard, double& confident, double& wrong) {
+            const double k = confidence[i];
+            const double g = k > 0.0 ? gains[i] : origin;
+            const double weight = weights[i] * k;
+            earned += weight * (g - origin);
+            heard += weight;
+            confident += k;
+            wrong += ((k >= 0.0) & (k <= 1.0) & (std::fabs(g) <= 1.0)) ? 0.0 : 1.0;
+        });
     return {above, mass, awake, bad};
 }
 
@@ -179,13 +172,7 @@ NORMALHEDGE_VECTORISED inline void share_by_scores(const double* scores, const d
 // Write the distribution, ∝ weight times confidence; false where no expert awake has any weight.
 NORMALHEDGE_VECTORISED inline bool share_by_weights(const double* weights, const double* confidence,
                                                     size_t n, double* played) {
-    double mass = 0.0;
-#pragma omp simd reduction(+ : mass)
-    for (size_t i = 0; i < n; ++i) {
-        const double heard = weights[i] * confidence[i];
-        played[i] = heard;
-        mass += heard;
-    }
+    const double mass = sum_of(n, [&](size_t i) { return played[i] = weights[i] * confidence[i]; });
     if (!(mass > tiny)) return false;
     divide(played, n, mass);
     return true;
@@ -220,8 +207,7 @@ double earn_by_scores(const Algorithm& algorithm, const Columns& now, const Gain
         const size_t width = std::min(block, now.n - first);
         const double* g = gains.part(first, width, room.data());
         const double* q = played.data() + first;
-#pragma omp simd reduction(+ : above)
-        for (size_t i = 0; i < width; ++i) above += q[i] * ((q[i] > 0.0 ? g[i] : origin) - origin);
+        above += sum_of(width, [&](size_t i) { return q[i] * ((q[i] > 0.0 ? g[i] : origin) - origin); });
     }
     return above;
 }

@@ -163,8 +163,10 @@ NORMALHEDGE_VECTORISED inline bool observe(const Bank& bank, const Standing<cons
         double* logs = after.logs + first;
         if (scores) {
 #pragma omp simd
-            for (size_t i = 0; i < width; ++i)
-                logs[i] = keep * old[i] + log(larger(z[i], least_likelihood));
+            for (size_t i = 0; i < width; ++i) {
+                const double seen = log(larger(z[i], least_likelihood));
+                logs[i] = keep * old[i] + seen;
+            }
         } else {
             std::copy(old, old + width, logs);
         }

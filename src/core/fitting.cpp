@@ -2,6 +2,7 @@
 #include "fitting.hpp"
 
 #include "em_lanes.hpp"
+#include "moving.hpp"
 #include "objects.hpp"
 
 namespace normalhedge::python {
@@ -111,6 +112,70 @@ void em_fit_lanes(Row series, Matrix<std::int64_t> shapes, Sheet units, Matrix<d
     }
 }
 
+Blocks blocks_of(size_t rounds, std::int64_t length) {
+    require(length > 0, "a block must have a round");
+    return {rounds, static_cast<size_t>(length)};
+}
+
+// A chain with numbers that the core may change.
+struct OwnChain {
+    std::vector<double> initial, transitions;
+    MovingChain chain;
+
+    OwnChain(Row first, Cube<const double> steps, size_t rounds, std::int64_t length)
+        : initial(first.data, first.data + first.n),
+          transitions(steps.data, steps.data + steps.layers * steps.rows * steps.columns),
+          chain{first.n, initial.data(), transitions.data(), blocks_of(rounds, length)} {
+        require(first.n > 0 && steps.layers == chain.blocks.count() && steps.rows == first.n &&
+                    steps.columns == first.n,
+                sizes);
+    }
+};
+
+double moving_expect(Sheet logs, Row initial, Cube<const double> transitions, std::int64_t length,
+                     Matrix<double> smoothed) {
+    const OwnChain own(initial, transitions, logs.rows, length);
+    const size_t k = initial.n;
+    require(logs.columns == k && smoothed.rows == logs.rows && smoothed.columns == k, sizes);
+    std::copy(logs.data, logs.data + logs.rows * k, smoothed.data);
+    std::vector<double> moves(own.transitions.size());
+    return expect_moving(own.chain, smoothed.data, moves.data());
+}
+
+double moving_path(Sheet logs, Row initial, Cube<const double> transitions, std::int64_t length,
+                   Vector<std::int64_t> path) {
+    const OwnChain own(initial, transitions, logs.rows, length);
+    require(logs.columns == initial.n && path.n == logs.rows, sizes);
+    return most_probable_path(own.chain, logs.data, path.data);
+}
+
+std::tuple<double, std::int64_t> moving_fit(FamilyName name, Sheet observations,
+                                            std::int64_t length, Row keep, Vector<double> initial,
+                                            Cube<double> transitions, Cube<double> parameters,
+                                            std::optional<Sheet> start, Row guards,
+                                            std::int64_t iterations, double tolerance,
+                                            Matrix<double> logs) {
+    const size_t k = initial.n;
+    const Blocks blocks = blocks_of(observations.rows, length);
+    require(k > 0 && keep.n == 2 && iterations >= 0 && transitions.layers == blocks.count() &&
+                transitions.rows == k && transitions.columns == k &&
+                parameters.layers == blocks.count() && parameters.columns == k &&
+                logs.rows == observations.rows && logs.columns == k &&
+                (!start || (start->rows == observations.rows && start->columns == k)),
+            sizes);
+    return with_family(
+        name, observations.columns, parameters.rows, guards,
+        [&](const auto& family) -> std::tuple<double, std::int64_t> {
+            require(parameters.rows == family.rows(), sizes);
+            check_values(family, series_of(observations));
+            const Ended ended = fit_moving(
+                family, series_of(observations), {k, initial.data, transitions.data, blocks},
+                parameters.data, start ? start->data : nullptr, {keep[0], keep[1]},
+                {static_cast<size_t>(iterations), tolerance}, logs.data);
+            return {ended.log_likelihood, static_cast<std::int64_t>(ended.iterations)};
+        });
+}
+
 std::int64_t online_family(FamilyName family) {
     return static_cast<std::int64_t>(family_place(family));
 }
@@ -189,6 +254,12 @@ PyMethodDef functions[] = {
                        "Fit models of one column of real numbers side by side, in place."),
     bind<em_log_densities>("em_log_densities",
                            "Write the log density of each observation in each state."),
+    bind<moving_expect>("moving_expect",
+                        "Write smoothed states of a chain that moves; return the log likelihood."),
+    bind<moving_fit>("moving_fit",
+                     "Fit a model that moves in place; return log likelihood and iterations."),
+    bind<moving_path>("moving_path",
+                      "Write the most probable states; return the log density of states and series."),
     bind<write_log_gamma>("log_gamma", "Write ln Gamma(x) of numbers above zero."),
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
     bind<online_family>("online_family", "Return the number of a family in `shapes`."),

@@ -74,10 +74,7 @@ inline void linearise_row(const Recipe& recipe, const Rows& rows, size_t j, cons
 }
 
 NORMALHEDGE_VECTORISED inline double weight_awake(const double* rated, const double* weights, size_t n) {
-    double heard = 0.0;
-#pragma omp simd reduction(+ : heard)
-    for (size_t i = 0; i < n; ++i) heard += weights[i] * rated[i];
-    return heard;
+    return sum_of(n, [&](size_t i) { return weights[i] * rated[i]; });
 }
 
 // Minus the least loss of the experts awake.
@@ -224,10 +221,7 @@ inline double finish_pool(double known, const double* pooled, const double* cove
 
 // The gain of a distribution.
 NORMALHEDGE_VECTORISED inline double earned_by(const double* played, const double* gains, size_t n) {
-    double earned = 0.0;
-#pragma omp simd reduction(+ : earned)
-    for (size_t i = 0; i < n; ++i) earned += played[i] * gains[i];
-    return earned;
+    return sum_of(n, [&](size_t i) { return played[i] * gains[i]; });
 }
 
 // Discount the regrets in units of the loss, and add the leads of the rows of a round; return the largest.

@@ -155,25 +155,22 @@ void log_gains(Sheet logs, double nats, Matrix<double> gains) {
     }
 }
 
-// Write the log densities of the mixture, and update the discounted leads over the hidden Markov models, which have
-// states: of the candidates with each number of states, `ahead`, and of each candidate, `standing`; and the leads of
-// each kind of candidates over the first kind, `evidence`, where a kind without candidates counts as the first. Rounds
-// that teach nothing leave them. Returns the discounted number of rounds.
+// Write the log densities of the mixture, and update the discounted leads over the hidden Markov models
+// together: of the candidates with each number of states, `ahead`, and of each candidate, `standing`; and the
+// leads of each kind of models, N x kinds, over the first kind, `evidence`, which has no discount. Rounds that
+// teach nothing leave them. Returns the discounted number of rounds.
 double remember_logs(Sheet logs, Sheet weights, Vector<const std::int64_t> states,
-                     Vector<const std::int64_t> kinds, Vector<const bool> known, double keep,
-                     double counted, Vector<double> ahead, Vector<double> standing,
-                     Vector<double> evidence, Vector<double> mixed) {
-    const size_t count = logs.columns;
+                     Vector<const bool> known, double keep, double counted, Vector<double> ahead,
+                     Vector<double> standing, Sheet kinds, Vector<double> evidence,
+                     Vector<double> mixed) {
+    const size_t count = logs.columns, m = evidence.n;
     require(weights.rows == logs.rows && weights.columns == count && states.n == count &&
-                (kinds.n == count || kinds.n == 0) && evidence.n > 0 && known.n == logs.rows &&
-                standing.n == count && mixed.n == logs.rows && count > 0,
+                known.n == logs.rows && standing.n == count && mixed.n == logs.rows && count > 0 &&
+                ahead.n > 0 && (kinds.rows == 0 || (kinds.rows == count && kinds.columns == m)),
             sizes);
     for (size_t n = 0; n < count; ++n)
         require(states[n] >= 0 && states[n] < static_cast<std::int64_t>(ahead.n), sizes);
-    for (size_t n = 0; n < kinds.n; ++n)
-        require(kinds[n] >= 0 && kinds[n] < static_cast<std::int64_t>(evidence.n), sizes);
-    std::vector<double> shares(ahead.n + evidence.n), sums(ahead.n + evidence.n);
-    const auto lead_of = [&](size_t k) { return std::log(sums[k] + 1e-290) - std::log(shares[k] + 1e-290); };
+    std::vector<double> shares(ahead.n), sums(ahead.n), weight(count), density(count);
     for (size_t t = 0; t < logs.rows; ++t) {
         const double *l = logs.row(t), *w = weights.row(t);
         double most = -infinity, total = 0.0;
@@ -183,25 +180,33 @@ double remember_logs(Sheet logs, Sheet weights, Vector<const std::int64_t> state
         if (!known[t]) continue;
         std::fill(shares.begin(), shares.end(), 0.0);
         std::fill(sums.begin(), sums.end(), 0.0);
-        double hidden_share = 0.0, hidden_sum = 0.0;
         for (size_t n = 0; n < count; ++n) {
-            const double share = w[n] + 1e-9, part = share * std::exp(within(l[n] - mixed[t], -600.0, 600.0));
             const auto k = static_cast<size_t>(states[n]);
-            shares[k] += share;
-            sums[k] += part;
-            if (k) hidden_share += share, hidden_sum += part;
-            if (!kinds.n) continue;
-            const size_t kind = ahead.n + static_cast<size_t>(kinds[n]);
-            shares[kind] += share;
-            sums[kind] += part;
+            weight[n] = w[n] + 1e-9;
+            density[n] = weight[n] * std::exp(within(l[n] - mixed[t], -600.0, 600.0));
+            shares[k] += weight[n];
+            sums[k] += density[n];
         }
-        const double hidden = hidden_share > 0.0 ? std::log(hidden_sum / hidden_share) : 0.0;
+        double together = 0.0, share = 0.0;
+        for (size_t k = 1; k < ahead.n; ++k) together += sums[k], share += shares[k];
+        const double hidden = std::log(together) - std::log(share);
+        for (size_t k = 0; k < ahead.n; ++k)
+            ahead[k] = keep * ahead[k] + std::log(sums[k] + 1e-290) - std::log(shares[k] + 1e-290) -
+                       (shares[k] > 0.0 ? hidden : 0.0);
         for (size_t n = 0; n < count; ++n)
             standing[n] = keep * standing[n] + within(l[n] - mixed[t] - hidden, -20.0, 20.0);
-        for (size_t k = 0; k < ahead.n; ++k)
-            ahead[k] = keep * ahead[k] + (shares[k] > 0.0 ? lead_of(k) - hidden : 0.0);
-        for (size_t k = 1; k < evidence.n; ++k)
-            if (shares[ahead.n + k] > 0.0) evidence[k] += lead_of(ahead.n + k) - lead_of(ahead.n);
+        double first = 0.0;
+        for (size_t k = 0; k < m && kinds.rows; ++k) {
+            double sum = 0.0, total_share = 0.0;
+            for (size_t n = 0; n < count; ++n) {
+                sum += density[n] * kinds.row(n)[k];
+                total_share += weight[n] * kinds.row(n)[k];
+            }
+            const double log_density =
+                total_share > 0.0 ? std::log(sum + 1e-290) - std::log(total_share) : 0.0;
+            if (k == 0) first = log_density;
+            if (total_share > 0.0) evidence[k] += log_density - first;
+        }
         counted = keep * counted + 1.0;
     }
     return counted;

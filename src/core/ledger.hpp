@@ -89,8 +89,13 @@ public:
         return other;
     }
 
+    size_t bytes() const {
+        return sizeof(Round) + id.capacity() + (block_ ? size() * sizeof(double) : 0) + of_a_node;
+    }
+
 private:
     static constexpr size_t few = 16;
+    static constexpr size_t of_a_node = 96;  // in a map or a list, and of the counts of a shared pointer
 
     size_t size() const { return shape.doubles() + (shape.whole_numbers() + 1) / 2; }
 

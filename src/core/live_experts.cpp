@@ -59,7 +59,7 @@ PyObject* leave(PyObject* object, PyObject* const* args, Py_ssize_t count) {
         Reference states = copy_of_list(content.states);
         if (states)
             states = Reference::checked(PyObject_CallMethod(rule.begin, "shrink", "OO", states.get(), args[1]));
-        if (!stay->empty()) Board(rule, state, content.widened, states.get()).weigh_all();
+        if (!stay->empty()) Board(rule, state, content.widened, states.get()).renew_all();
         Names names(content.names, *stay);
         Pending pending;
         for (const auto& [ticket, round] : content.pending) pending.emplace(ticket, round->only(*stay));
@@ -120,7 +120,7 @@ PyObject* inherit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
             for (size_t r = 0; r < state[Axis::ledger_rows]; ++r)
                 game.columns.row(r)[target] = game.columns.row(r)[source];
         }
-        Board(*content.rule, state, content.widened, content.states.get()).weigh_all();
+        Board(*content.rule, state, content.widened, content.states.get()).renew_all();
         std::swap(content.state, state);
         content.weighed = content.n();
         content.joined_late = content.seeded = true;
@@ -173,7 +173,7 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
         const size_t features = state.features();
         average(FieldId::equation_rows, state[Axis::equation_rows], features, features);
         average(FieldId::equation_squares, state[Axis::equations] * features, features, features);
-        content.board().weigh(g);
+        content.board().renew(g);
         content.seeded = true;
         operation.commit();
         Py_RETURN_NONE;

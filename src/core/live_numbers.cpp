@@ -48,28 +48,75 @@ bool takes_numbers(const Content& content) {
            content.items.size() > 0 && PyUnicode_GET_LENGTH(content.items[0]) == 0;
 }
 
-// predict(forecasts) -> a Prediction; None if the fast path is not applicable.
+// Number the contexts of the cells, `name=value`, in the order of their first cells.
+void number_contexts(Content& content) {
+    std::vector<size_t>& numbers = content.contexts_of_cells;
+    if (numbers.size() == content.cells.size()) return;
+    std::vector<Reference> names;
+    numbers.clear();
+    for (size_t k = 0; k < content.cells.size(); ++k) {
+        PyObject* cell = content.cells[k];
+        const Py_ssize_t end = PyUnicode_FindChar(cell, '=', 0, PyUnicode_GET_LENGTH(cell), 1);
+        Reference name = Reference::checked(PyUnicode_Substring(cell, 0, end));
+        size_t number = 0;
+        while (number < names.size() && PyUnicode_Compare(names[number].get(), name.get()) != 0) ++number;
+        if (number == names.size()) names.push_back(std::move(name));
+        numbers.push_back(number);
+    }
+}
+
+// Find the cells of a context; false if the fast path is not applicable: a cell is new, or a value neither text nor a
+// whole number.
+bool read_cells(Content& content, PyObject* context, std::int32_t* cells) {
+    if (!PyDict_CheckExact(context) || PyDict_GET_SIZE(context) == 0) return false;
+    number_contexts(content);
+    std::fill(cells, cells + most_contexts, -1);
+    PyObject *name, *value;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(context, &place, &name, &value)) {
+        if (!PyUnicode_CheckExact(name) || !(PyUnicode_CheckExact(value) || PyLong_CheckExact(value)) ||
+            PyUnicode_FindChar(name, '=', 0, PyUnicode_GET_LENGTH(name), 1) >= 0)
+            return false;
+        int overflow = 0;
+        if (PyLong_CheckExact(value) && PyLong_AsLongLongAndOverflow(value, &overflow) == -1 && overflow) return false;
+        Reference cell = Reference::checked(PyUnicode_FromFormat("%U=%S", name, value));
+        const std::int64_t known = content.cells.find(cell.get());
+        if (known < 0) return false;
+        const size_t number = content.contexts_of_cells[static_cast<size_t>(known)];
+        if (number >= most_contexts) return false;
+        cells[number] = static_cast<std::int32_t>(known);
+    }
+    return true;
+}
+
+// predict(forecasts, context or None) -> a Prediction; None if the fast path is not applicable.
 //
 // All calls that can run Python, allocations that start the garbage collector included, come before the check of
 // the version.
-PyObject* predict(PyObject* object, PyObject* forecasts) {
+PyObject* predict(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
+        check_count(count, 2);
+        PyObject* const forecasts = args[0];
+        const bool placed = args[1] != Py_None;
         LiveObject& self = self_of(object);
         if (!is_open(self) || !PyDict_CheckExact(forecasts) || !takes_numbers(*self.content)) Py_RETURN_NONE;
         Content& content = *self.content;
         const std::int64_t version = self.version;
         const Rule& rule = *content.rule;
         content.refresh();
+        std::int32_t cells[most_contexts];
+        if (placed && !read_cells(content, args[1], cells)) Py_RETURN_NONE;
         Reference names = content.names.shown();
         Reference result = Reference::checked(self.prediction->tp_alloc(self.prediction, 6));
         Reference value = Reference::checked(PyFloat_FromDouble(0.0));
         Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
         Reference distribution = new_array({1, content.n()});
         if (!is_open(self) || self.version != version) Py_RETURN_NONE;
-        const RowShape shape{1, 1, content.n(), rule.value_count(), 0, false};
+        const RowShape shape{1, 1, content.n(), rule.value_count(), 0, false, placed};
         RoundPointer round = std::move(content.spare_round);
         if (!round || !(round->shape == shape) || !round->id.empty()) round = std::make_shared<Round>(shape);
         round->items[0] = 0;
+        if (placed) std::copy(cells, cells + most_contexts, round->cells);
         round->keys = Reference::borrowed(Py_None);
         if (!read_numbers(content, forecasts, round->forecasts)) {
             if (PyErr_Occurred()) throw PythonError();
@@ -120,7 +167,7 @@ PyObject* update(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 
 void add_number_methods(Methods& methods) {
     methods.insert(methods.end(), {
-        {"predict", predict, METH_O, "Predict from a dict of numbers by name: fast path, None if not applicable."},
+        fast("predict", predict, "Predict from a dict of numbers by name: fast path, None if not applicable."),
         fast("update", update, "Learn from a number: fast path, False if not applicable."),
     });
 }

@@ -125,6 +125,8 @@ void add_live(PyObject* module) {
     };
     for (const auto& [name, value] : constants)
         if (PyModule_AddIntConstant(module, name, static_cast<long>(value)) < 0) throw PythonError();
+    const Reference trust = Reference::checked(PyFloat_FromDouble(mixtures::Members::trust_in_base));
+    if (PyModule_AddObjectRef(module, "TRUST_IN_BASE", trust.get()) < 0) throw PythonError();
     if (PyModule_AddObjectRef(module, "STATE_FIELDS", live::field_names().get()) < 0 ||
         PyModule_AddObjectRef(module, "Live", live::make_type().get()) < 0 ||
         PyModule_AddFunctions(module, live::functions) < 0)

@@ -33,7 +33,7 @@ PyObject* play(PyObject* object, PyObject* args) {
         const auto own = [&](Rows& rows, size_t round) {
             const auto first = static_cast<size_t>(schedule.edges[round]);
             OwnLosses losses = OwnLosses::call(rule, view_rows(field[10], first, rows.count).get(),
-                                              view_rows(field[11], first, rows.count).get(),
+                                              view_rows(field[11], first - static_cast<size_t>(schedule.first_row), rows.count).get(),
                                               view_rows(field[12], first, rows.count).get());
             losses.give_to(rows);
             return losses;

@@ -99,7 +99,7 @@ PyObject* weigh(PyObject* object, PyObject*) {
         const Operation operation(object, self_of(object).version);
         Content& content = content_of(object);
         State state(content.state);
-        Board(*content.rule, state, content.widened, content.states.get()).weigh_all();
+        Board(*content.rule, state, content.widened, content.states.get()).renew_all();
         std::swap(content.state, state);
         operation.commit();
         Py_RETURN_NONE;
@@ -174,6 +174,24 @@ PyObject* get_waiting(PyObject* object, void*) {
     return guarded([&]() -> PyObject* { return PyLong_FromSize_t(content_of(object).pending.size()); });
 }
 
+// bytes_with(experts, items, cells, classes) -> the bytes of the state and its checkpoints, if so many join.
+PyObject* bytes_with(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 4);
+        size_t more[4];
+        for (size_t k = 0; k < 4; ++k) {
+            const std::int64_t number = whole(args[k]);
+            if (number < 0) raise(PyExc_ValueError, "a mixture cannot have fewer than no newcomers");
+            more[k] = static_cast<size_t>(number);
+        }
+        return PyFloat_FromDouble(content_of(object).bytes_with(more[0], more[1], more[2], more[3]));
+    });
+}
+
+PyObject* get_bytes_of_rounds(PyObject* object, void*) {
+    return guarded([&]() -> PyObject* { return PyLong_FromSize_t(content_of(object).bytes_of_rounds()); });
+}
+
 // The named parts of the totals and of the numbers of an item, of an automatic mixture: a dict of
 // (field, first, end).
 PyObject* get_parts(PyObject* object, void*) {
@@ -215,6 +233,7 @@ void add_views(Methods& methods, Attributes& attributes) {
         {"find_item", find_item, METH_O, "Return the place of an item, or -1."},
         {"find_cell", find_cell, METH_O, "Return the place of a cell of a context, or -1."},
         fast("assign", assign, "Write fields of the state."),
+        fast("bytes_with", bytes_with, "Return the bytes of the state if some experts, items, cells and classes join."),
         {"weigh", weigh, METH_NOARGS, "Write the weights that belong to the ledgers."},
         {"free_turn", free_turn, METH_NOARGS, "Take a lock that no thread holds."},
     });
@@ -228,6 +247,7 @@ void add_views(Methods& methods, Attributes& attributes) {
         {"parts", get_parts, nullptr, nullptr, nullptr},
         {"version", get_version, nullptr, nullptr, nullptr},
         {"waiting", get_waiting, nullptr, nullptr, nullptr},
+        {"bytes_of_rounds", get_bytes_of_rounds, nullptr, nullptr, nullptr},
         {"attached", get_attached, set_attached, nullptr, nullptr},
         {"turn", get_turn, nullptr, nullptr, nullptr},
         {"value_count", get_value_count, nullptr, nullptr, nullptr},

@@ -23,6 +23,7 @@
 // loss in Python; the laws of `normalhedge.checks` compare the two.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "columns.hpp"
@@ -35,6 +36,7 @@ struct Forecasts {
     size_t classes;
     size_t n;
     size_t stride;  // from one class to the next: n, or more where some experts are left out
+    const std::uint32_t* order = nullptr;  // of rising forecasts, where there is one class and it is known
 
     const double* of_class(size_t c) const { return data + c * stride; }
 };

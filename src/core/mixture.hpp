@@ -156,28 +156,22 @@ struct Awake {
 NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, double* rated) {
     const size_t n = forecasts.n;
     const double* x = forecasts.of_class(0);
-    double awake = 0.0;
-#pragma omp simd reduction(+ : awake)
-    for (size_t i = 0; i < n; ++i) {
-        rated[i] = std::fabs(x[i]) < largest_forecast ? 1.0 : 0.0;
-        awake += rated[i];
-    }
+    const double usable = sum_of(n, [&](size_t i) {
+        return rated[i] = std::fabs(x[i]) < largest_forecast ? 1.0 : 0.0;
+    });
     if (forecasts.classes == 1 && !confidence)
-        return {static_cast<size_t>(awake), awake == static_cast<double>(n)};
+        return {static_cast<size_t>(usable), usable == static_cast<double>(n)};
     for (size_t c = 1; c < forecasts.classes; ++c) {
         x = forecasts.of_class(c);
 #pragma omp simd
         for (size_t i = 0; i < n; ++i)
             rated[i] = std::fabs(x[i]) < largest_forecast ? rated[i] : 0.0;
     }
-    double whole = 0.0;
-    awake = 0.0;
-#pragma omp simd reduction(+ : awake, whole)
-    for (size_t i = 0; i < n; ++i) {
+    const auto [awake, whole] = add_up<2>(n, [&](size_t i, double& some, double& full) {
         rated[i] *= confidence ? confidence[i] : 1.0;
-        awake += rated[i] > 0.0 ? 1.0 : 0.0;
-        whole += rated[i] == 1.0 ? 1.0 : 0.0;
-    }
+        some += rated[i] > 0.0 ? 1.0 : 0.0;
+        full += rated[i] == 1.0 ? 1.0 : 0.0;
+    });
     return {static_cast<size_t>(awake), whole == static_cast<double>(n)};
 }
 

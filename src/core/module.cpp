@@ -85,8 +85,8 @@ PyMODINIT_FUNC PyInit__core() {
         add_turn(module.get());
         add_functions(module.get());
         add_fitting(module.get());
-        add_series_models(module.get());
         add_latent_rounds(module.get());
+        add_series_models(module.get());
         add_conformal(module.get());
         return module.release();
     });

@@ -9,15 +9,19 @@
 #include <cstring>
 #include <limits>
 
-// The loops over experts. Sums and maxima may be taken in several lanes at once; the order depends
-// on the number of experts and on the processor, never on where arrays lie.
+// The loops over experts. Sums are taken as in `sums.hpp`, so that all processors with multiply-adds give the same
+// bits.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(NORMALHEDGE_PLAIN)
+#ifdef NORMALHEDGE_NARROW
+#define NORMALHEDGE_PROCESSORS "arch=x86-64-v3", "default"
+#else
+#define NORMALHEDGE_PROCESSORS "arch=x86-64-v4", "arch=x86-64-v3", "default"
+#endif
 // Compiled for three generations of processors and chosen when the module is loaded. Its callees are
 // inlined. It must not throw, nor call a function that may: GCC assumes that a call of such a function
 // returns.
-#define NORMALHEDGE_VECTORISED \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
+#define NORMALHEDGE_VECTORISED __attribute__((target_clones(NORMALHEDGE_PROCESSORS), flatten))
 #else
 #define NORMALHEDGE_VECTORISED
 #endif
@@ -84,16 +88,18 @@ constexpr double rounding = 0x1.8p52;
 
 [[gnu::always_inline]] inline double exp2(double x) { return exp2(x, 0.0); }
 
-// 2 atanh(t) for |t| < 0.172.
+// A compiler fuses a product with the sum that follows it, where no branch lies between them: in vectors there are
+// none, in the scalars that are left over there are. So that all processors give the same bits, products come after
+// branches, as in `const double a = log(x); y = k * b + a`, and no sum here adds two products.
+
+// 2 atanh(t) for |t| < 0.172, as 2t + 2t t^2 (1/3 + t^2/5 + ...).
 [[gnu::always_inline]] inline double twice_atanh(double t) {
     const double tt = t * t;
     const double four = tt * tt;
-    const double even =
-        ((((1.0 / 21 * four + 1.0 / 17) * four + 1.0 / 13) * four + 1.0 / 9) * four + 1.0 / 5) *
-            four + 1.0;
-    const double odd =
-        (((1.0 / 19 * four + 1.0 / 15) * four + 1.0 / 11) * four + 1.0 / 7) * four + 1.0 / 3;
-    return 2.0 * t * (even + odd * tt);
+    const double even = (((1.0 / 19 * four + 1.0 / 15) * four + 1.0 / 11) * four + 1.0 / 7) * four + 1.0 / 3;
+    const double odd = (((1.0 / 21 * four + 1.0 / 17) * four + 1.0 / 13) * four + 1.0 / 9) * four + 1.0 / 5;
+    const double twice = 2.0 * t;
+    return twice + twice * tt * (even + odd * tt);
 }
 
 constexpr std::uint64_t half_root_bits = 0x3FE6A09E667F3BCD;  // of the square root of 1/2
@@ -169,7 +175,7 @@ constexpr std::uint64_t half_root_bits = 0x3FE6A09E667F3BCD;  // of the square r
              7.054911620801121e-09) * ff + 1.3215486790144305e-06) * ff +
            0.00015403530393381606) * ff + 0.009618129107628477) * ff +
          0.2402265069591007);
-    const double rise = even * ff + (odd + 0.6931471805599453) * f;
+    const double rise = (even * f + (odd + 0.6931471805599453)) * f;
     const double power = times_power_of_two(1.0, shifted);
     return exponent > negligible ? (1.0 - power) - power * rise : 1.0;
 }

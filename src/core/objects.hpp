@@ -52,8 +52,8 @@ void add_live(PyObject* module);
 void add_turn(PyObject* module);
 void add_functions(PyObject* module);
 void add_fitting(PyObject* module);
-void add_series_models(PyObject* module);
 void add_latent_rounds(PyObject* module);
+void add_series_models(PyObject* module);
 void add_conformal(PyObject* module);
 
 }  // namespace normalhedge::python

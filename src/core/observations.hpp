@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "numbers.hpp"
+#include "sums.hpp"
 
 namespace normalhedge::latent {
 

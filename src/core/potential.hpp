@@ -52,16 +52,13 @@ private:
 template <bool squared>
 Masses raise_weights(double rate, double lead, const double* regrets, size_t n, double* weights) {
     const Potential<squared> potential(rate, lead);
-    double total = 0.0;
-    double mass = 0.0;
-#pragma omp simd reduction(+ : total, mass)
-    for (size_t i = 0; i < n; ++i) {
+    const auto [total, mass] = add_up<2>(n, [&](size_t i, double& slopes, double& potentials) {
         const double phi = exp2(potential.exponent(regrets[i]));
         const double weight = potential.slope(regrets[i], phi);
         weights[i] = weight;
-        total += weight;
-        mass += phi;
-    }
+        slopes += weight;
+        potentials += phi;
+    });
     return {lead, total, mass};
 }
 

@@ -91,7 +91,7 @@ public:
     void say(const Game& shared, const Game& alone, bool several, const Forecasts& forecasts, const double* rated,
              const QuantileTrack& track, const Seen& seen, const QuantileValues& values) const {
         Scratch room(levels_);
-        const double low = lowest(forecasts, rated, seen);
+        const double low = least_of(forecasts, rated, seen, 0.0);
         const QuantileMembers present{several};
         for (size_t g = 0; g < (several ? 2 : 1); ++g) {
             const Learned learned = learned_of(g ? alone : shared);
@@ -187,15 +187,6 @@ private:
         return member == 0                        ? at_.base
                : member < QuantileMembers::alone ? at_.shared + member - QuantileMembers::shared
                                                  : at_.alone + member - QuantileMembers::alone;
-    }
-
-    // Quantiles stay above zero where neither an outcome nor a forecast of the row was negative.
-    static double lowest(const Forecasts& forecasts, const double* rated, const Seen& seen) {
-        if (seen.count > 0.0 && seen.low < 0.0) return -infinity;
-        const double* x = forecasts.of_class(0);
-        for (size_t i = 0; i < forecasts.n; ++i)
-            if (rated[i] > 0.0 && x[i] < 0.0) return -infinity;
-        return 0.0;
     }
 
     double own_spread(const QuantileValues& values) const {

@@ -81,7 +81,6 @@ inline bool repair_quantiles(double* x, size_t stride, const double* levels, siz
 NORMALHEDGE_VECTORISED inline bool find_crossings(const Forecasts& forecasts, double largest,
                                                   double* flags) {
     const size_t n = forecasts.n;
-    double flagged = 0.0;
     const double* first = forecasts.of_class(0);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) flags[i] = std::fabs(first[i]) < largest ? 0.0 : 1.0;
@@ -92,9 +91,7 @@ NORMALHEDGE_VECTORISED inline bool find_crossings(const Forecasts& forecasts, do
         for (size_t i = 0; i < n; ++i)
             flags[i] = x[i] >= before[i] && std::fabs(x[i]) < largest ? flags[i] : 1.0;
     }
-#pragma omp simd reduction(+ : flagged)
-    for (size_t i = 0; i < n; ++i) flagged += flags[i];
-    return flagged > 0.0;
+    return sum_of(n, [&](size_t i) { return flags[i]; }) > 0.0;
 }
 
 // Repair the quantiles of all experts in a row, and count the experts with crossings.

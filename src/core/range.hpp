@@ -58,14 +58,11 @@ struct Demand {
         const double* rate = rated;
         const double* weight = weights;
         const double even = heard > tiny ? 0.0 : 1.0;
-        double beyond = 0.0;
-        double mass = 0.0;
-#pragma omp simd reduction(+ : beyond, mass)
-        for (size_t i = 0; i < n; ++i) {
+        const auto [beyond, mass] = add_up<2>(n, [&](size_t i, double& excess, double& total) {
             const double own = rate[i] * (weight[i] + even);
-            mass += own;
-            beyond += own * larger(cost[i] - limit, 0.0);
-        }
+            total += own;
+            excess += own * larger(cost[i] - limit, 0.0);
+        });
         return beyond <= share * size * mass;
     }
 

@@ -191,14 +191,21 @@ public:
         rule.automatic->settle(game_of, both, rows, late, state.at(FieldId::ranges), state.cells(), totals);
     }
 
-    // Write the weights that belong to the ledgers.
+    // Write the weights that belong to the ledgers. A newcomer does not change the solutions of equations.
     void weigh(size_t g) const {
-        if (state[Axis::experts] == 0) return;
-        hedger(g).weigh(state.game(g).columns);
-        if (solves()) state.stacks(g).solve();
+        if (state[Axis::experts] > 0) hedger(g).weigh(state.game(g).columns);
     }
     void weigh_all() const {
         for (size_t g = 0; g < state[Axis::games]; ++g) weigh(g);
+    }
+
+    // Write the weights, and solve all equations, after the memory of experts has changed.
+    void renew(size_t g) const {
+        weigh(g);
+        if (solves() && state[Axis::experts] > 0) state.stacks(g).solve();
+    }
+    void renew_all() const {
+        for (size_t g = 0; g < state[Axis::games]; ++g) renew(g);
         if (solves()) state.cells().solve_all();
     }
 

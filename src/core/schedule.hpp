@@ -18,7 +18,7 @@ struct Schedule {
     Vector<const std::int32_t> places;  // the number of the round in its game, negative before these
     Vector<const std::int32_t> bins;    // the sums it is added to
     Cube<const double> forecasts;
-    Matrix<double> values;
+    Matrix<double> values;  // of the rows from `first_row` on, as far as they are played now
     Vector<const double> outcomes;
     Vector<const std::int32_t> items;
     Matrix<double> played;  // no rows, or the distribution of each row
@@ -26,8 +26,9 @@ struct Schedule {
     Matrix<double> total_sums;
     std::int64_t base;
     Matrix<const std::int32_t> cells;  // no rows, or the cells of each row
+    std::int64_t first_row;
 
-    static constexpr Py_ssize_t fields = 19;
+    static constexpr Py_ssize_t fields = 20;
 
     // Of a tuple.
     static Schedule of(PyObject* tuple) {
@@ -54,6 +55,7 @@ struct Schedule {
             From<Matrix<double>>::get(field[16]),
             From<std::int64_t>::get(field[17]),
             From<Matrix<const std::int32_t>>::get(field[18]),
+            From<std::int64_t>::get(field[19]),
         };
     }
 
@@ -64,33 +66,49 @@ struct Schedule {
         const size_t rounds = offsets.n;
         const size_t count = forecasts.layers;
         const size_t bin_count = total_sums.rows;
+        const auto first = static_cast<size_t>(first_row);
         bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
                    edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
-                   order.n == rounds && places.n == rounds && values.rows == count &&
+                   order.n == rounds && places.n == rounds && first_row >= 0 && first <= count &&
+                   values.rows <= count - first &&
                    values.columns == forecasts.rows * rule.value_count() && outcomes.n == count &&
                    items.n == count && forecasts.columns == n &&
                    (played.rows == 0 || (played.rows == count && played.columns == n)) &&
                    expert_sums.layers == bin_count && expert_sums.rows == state[Axis::expert_sums] &&
                    expert_sums.columns == n && total_sums.columns == Sums::total_sums &&
                    (cells.rows == 0 || (cells.rows == count && cells.columns == most_contexts && rule.shared)) &&
-                   rule.takes(forecasts.rows) && edges[0] >= 0;
-        for (size_t r = 0; fit && r < rounds; ++r)
-            fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
-                  static_cast<size_t>(bins[r]) < bin_count && order[r] >= 0 &&
-                  static_cast<size_t>(order[r]) < rounds && ready[order[r]] > order[r];
-        fit = fit && static_cast<size_t>(edges[rounds]) <= count;
+                   rule.takes(forecasts.rows);
         for (size_t k = 0; fit && k < games.n; ++k)
             fit = games[k] >= 0 && static_cast<size_t>(games[k]) < state[Axis::games] &&
                   settled[k] >= 0 && settled[k] <= start[k] && start[k] <= stop[k] &&
-                  static_cast<size_t>(stop[k]) <= rounds;
+                  static_cast<size_t>(stop[k]) <= rounds && has_values(k);
         const double classes = static_cast<double>(forecasts.rows);
-        for (size_t j = 0; fit && j < count; ++j)
+        for (size_t j = first; fit && j < first + values.rows; ++j)
             fit = items[j] >= 0 && static_cast<size_t>(items[j]) < state[Axis::items] &&
                   (!rule.has_classes(forecasts.rows) || outcomes[j] != outcomes[j] ||
                    (outcomes[j] >= 0.0 && outcomes[j] < classes));
-        for (size_t i = 0; fit && i < cells.rows * cells.columns; ++i)
-            fit = cells.data[i] < static_cast<std::int64_t>(state[Axis::cells]);
+        const size_t held = cells.rows ? values.rows * cells.columns : 0;
+        for (size_t i = 0; fit && i < held; ++i)
+            fit = cells.row(first)[i] < static_cast<std::int64_t>(state[Axis::cells]);
         return fit;
+    }
+
+    // Whether there are values of all rounds of a game that are predicted or settled now.
+    bool has_values(size_t k) const {
+        bool fit = true;
+        for (std::int64_t r = start[k]; fit && r < stop[k]; ++r) fit = has_values_of(r);
+        for (std::int64_t i = settled[k]; fit && i < stop[k]; ++i) {
+            const std::int64_t due = order[i];
+            fit = due >= 0 && static_cast<size_t>(due) < offsets.n && ready[due] > due &&
+                  (due >= start[k] || has_values_of(due));
+        }
+        return fit;
+    }
+
+    bool has_values_of(std::int64_t round) const {
+        const std::int64_t end = first_row + static_cast<std::int64_t>(values.rows);
+        return first_row <= edges[round] && edges[round] <= edges[round + 1] && edges[round + 1] <= end &&
+               bins[round] >= 0 && static_cast<size_t>(bins[round]) < total_sums.rows;
     }
 
     Rows rows(const Rule& rule, size_t round) const {
@@ -102,7 +120,7 @@ struct Schedule {
                   forecasts.columns,
                   forecasts.data + a * size,
                   nullptr,
-                  values.data + a * values.columns,
+                  values.data + (a - static_cast<size_t>(first_row)) * values.columns,
                   outcomes.data + a,
                   items.data + a};
         if (cells.rows) rows.cells = cells.data + a * most_contexts;

@@ -136,13 +136,14 @@ public:
 
     // Use spare room for more experts, games, items, cells and classes; new places hold the fill.
     void extend(const Shape& shape) noexcept {
-        const Shape before = shape_;
+        Shape before = shape_;
+        before[Axis::features] = common_feature_count(shape_, shape);
         shape_ = shape;
         for (const Field& field : state_fields) fill_new(field, before);
     }
 
-    // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
-    State extended(const Shape& shape) const {
+    // The room of a larger state. Axes grow by half, so that joining one by one copies each number a few times only.
+    Shape room_for(const Shape& shape) const {
         Shape room = shape;
         for (const Axis axis : {Axis::experts, Axis::games, Axis::items, Axis::cells, Axis::classes, Axis::one}) {
             const size_t wanted = shape[axis];
@@ -150,9 +151,26 @@ public:
             if (wanted <= room_[axis]) room[axis] = room_[axis];
         }
         set_feature_room(room);
-        State larger_state(shape, room);
+        return room;
+    }
+
+    // A larger state.
+    State extended(const Shape& shape) const {
+        State larger_state(shape, room_for(shape));
         for (size_t f = 0; f < field_count; ++f) copy_field(f, larger_state, nullptr);
         return larger_state;
+    }
+
+    // The bytes of a state that is large enough for a shape; a double, as they may be more than there are numbers.
+    double bytes_for(const Shape& shape) const {
+        const Shape room = has_room(shape) ? room_ : room_for(shape);
+        double bytes = 0.0;
+        for (const Field& field : state_fields) {
+            double size = sizeof(double);
+            for (const Axis axis : field.axes) size *= static_cast<double>(room[axis]);
+            bytes += size;
+        }
+        return bytes;
     }
 
     // The state of some experts only, at these places in order.
@@ -252,10 +270,10 @@ private:
     }
 
     // The place of an expert, or of a feature, where only some experts stay.
-    static size_t source(Axis axis, const std::int32_t* places, size_t i) {
+    size_t source(Axis axis, const std::int32_t* places, size_t i) const {
         if (!places) return i;
         if (axis == Axis::experts) return static_cast<size_t>(places[i]);
-        if (axis != Axis::features || i < common_features) return i;
+        if (axis != Axis::features || i < common_features || shape_[Axis::experts] > most_stacked) return i;
         return common_features + static_cast<size_t>(places[i - common_features]);
     }
 
@@ -265,9 +283,7 @@ private:
         Shape both = to.shape_;
         for (size_t axis = 0; axis < both.extents.size(); ++axis)
             both.extents[axis] = std::min(both.extents[axis], shape_.extents[axis]);
-        // A correction whose features were given up, or come back, begins anew.
-        if (places && to.shape_[Axis::features] > shape_[Axis::features])
-            both[Axis::features] = std::min(both[Axis::features], common_features);
+        both[Axis::features] = std::min(both[Axis::features], common_feature_count(shape_, to.shape_));
         const Axis last = field.axes[field.dimensions - 1];
         to.each_line(f, both, [&](const std::array<size_t, 4>& index, size_t, size_t n) {
             std::array<size_t, 4> from = index;
@@ -295,6 +311,11 @@ private:
         });
     }
 
+    // How many features of a state another one goes on with: others stand for the experts where these are many.
+    static size_t common_feature_count(const Shape& before, const Shape& after) {
+        const bool same = (before[Axis::experts] > most_stacked) == (after[Axis::experts] > most_stacked);
+        return same ? before[Axis::features] : std::min(before[Axis::features], common_features);
+    }
     static void set_features(Shape& shape) {
         if (shape[Axis::equations] > 0) shape[Axis::features] = feature_count(shape[Axis::experts]);
     }

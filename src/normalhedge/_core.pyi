@@ -43,6 +43,7 @@ STEADY_CORRECTION: int
 STEADY_EQUATIONS: int
 MOST_STACKED: int
 STEADY_RIDGE: int
+TRUST_IN_BASE: float
 
 class Live:
     weights: Floats
@@ -80,13 +81,14 @@ class Live:
     checkpoints: list[tuple[Live, int]]
     version: int
     waiting: int
+    bytes_of_rounds: int
     attached: Any
     turn: Turn
     value_count: int
     parts: dict[str, tuple[str, int, int]]
 
     def __init__(self, settings: tuple[Any, ...], /) -> None: ...
-    def predict(self, forecasts: object, /) -> Any: ...
+    def predict(self, forecasts: object, context: object, /) -> Any: ...
     def update(self, ticket: object, outcome: object, /) -> bool: ...
     def predict_rows(
         self, round_: tuple[Any, ...], /
@@ -124,6 +126,7 @@ class Live:
         expired: int,
         /,
     ) -> None: ...
+    def bytes_with(self, experts: int, items: int, cells: int, classes: int, /) -> float: ...
     def find_id(self, text: str, /) -> int: ...
     def find(self, name: object, /) -> int: ...
     def find_item(self, name: str, /) -> int: ...
@@ -217,12 +220,12 @@ def remember_logs(
     logs: Floats,
     weights: Floats,
     states: np.ndarray,
-    kinds: np.ndarray,
     known: np.ndarray,
     keep: float,
     counted: float,
     ahead: Floats,
     standing: Floats,
+    kinds: Floats,
     evidence: Floats,
     mixed: Floats,
     /,
@@ -305,6 +308,27 @@ def novelty_run(
 ) -> None: ...
 def novelty_size() -> int: ...
 def one_less_exp(x: Floats, result: Floats, /) -> None: ...
+def moving_expect(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, smoothed: Floats, /
+) -> float: ...
+def moving_fit(
+    family: str,
+    observations: Floats,
+    length: int,
+    keep: Floats,
+    initial: Floats,
+    transitions: Floats,
+    parameters: Floats,
+    start: Floats | None,
+    guards: Floats,
+    iterations: int,
+    tolerance: float,
+    logs: Floats,
+    /,
+) -> tuple[float, int]: ...
+def moving_path(
+    logs: Floats, initial: Floats, transitions: Floats, length: int, path: np.ndarray, /
+) -> float: ...
 def online_begin(
     shape: np.ndarray, settings: Floats, columns: int, shares: Floats, block: Floats, /
 ) -> None: ...

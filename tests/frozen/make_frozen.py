@@ -8,11 +8,13 @@ best, and ``tests/mixtures/test_best_convex.py`` has SciPy's.) The exceptions ar
 each with the reason: ``--only PREFIX ...`` freezes the cases whose names begin so again, and leaves
 all others as they are.
 
-With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
+With ``--digests`` nothing is written: a digest of each case is printed, to compare two cores to the
+bit. With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
 alone, and those that move by more than their tolerance are listed.
 """
 
 import argparse
+import hashlib
 import json
 import sys
 import time
@@ -40,8 +42,13 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", default=[""], metavar="PREFIX", help="cases whose names begin so"
     )
+    parser.add_argument("--digests", action="store_true", help="print a digest of each case")
     asked = parser.parse_args()
     names = [name for name in CASES if name.startswith(tuple(asked.only))]
+    if asked.digests:
+        for name in names:
+            _say(f"{_digest(_computed(name))}  {name}")
+        return
     if asked.sensitivity:
         _sensitivity(names)
         return
@@ -77,6 +84,14 @@ def _computed(name: str, nudge: Nudge = NO_NUDGE) -> Arrays:
     if took > 5.0:
         _say(f"{name} took {took:.0f} s")
     return found
+
+
+def _digest(found: Arrays) -> str:
+    digest = hashlib.sha256()
+    for key, array in found.items():
+        digest.update(key.encode())
+        digest.update(np.ascontiguousarray(array, dtype=np.float64).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _sensitivity(names: Iterable[str]) -> None:

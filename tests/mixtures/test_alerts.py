@@ -1,6 +1,7 @@
 """Alerts: models that get worse, that stop, and copies; and how often an alarm is false."""
 
 import json
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.alerts import Alert, _degradation as degradation
-from normalhedge.mixtures.alerts._degradation import first_alarms, scores_of
+from normalhedge.mixtures.alerts._degradation import first_alarms, innovations, scores_of
 
 MODELS = ("gam", "ar", "naive", "tbats")
 
@@ -59,81 +60,150 @@ def test_scores_compare_a_loss_with_the_middle_of_the_others() -> None:
             assert scores[t, k] == pytest.approx(expected)
 
 
-def slow_alarm(scores: np.ndarray, n: int) -> int | None:
-    """The equations of `_degradation`, written out for the scores of one model of n."""
+def normal_score(score: Any, past: np.ndarray) -> float:
+    share = ((past < score).sum() + 0.5 * (past == score).sum() + 0.5) / (len(past) + 1)
+    steps = degradation.STEPS
+    return NormalDist().inv_cdf((min(int(share * steps), steps - 1) + 0.5) / steps)
+
+
+def correlation(z: np.ndarray, first: int, t: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the past of a score less its mean, and each value with the one before."""
+    past = np.arange(max(first, t - degradation.KEPT), t - degradation.DELAY)
+    mean = z[past].mean()
+    return z[past] - mean, np.array([z[s - 1] - mean if s else -mean for s in past])
+
+
+def slow_innovations(scores: np.ndarray) -> np.ndarray:
+    """The equations of `_degradation`, written out for models that are always awake."""
+    first, delay, batch = degradation.FIRST, degradation.DELAY, degradation.BATCH
+    rounds, n = scores.shape
+    z, result = np.zeros((rounds, n)), np.full((rounds, n), np.nan)
+    for t, k in np.ndindex(rounds, n):
+        if t >= first:
+            past = np.arange(max(t - degradation.KEPT, 0), max(t - delay, 0))
+            past = past if t >= delay + first else np.arange(first)
+            z[t, k] = normal_score(scores[t, k], scores[past, k])
+    for t in range(delay + degradation.BEGIN, rounds):
+        pairs = [correlation(z[:, k], first, t) for k in range(n)]
+        m = len(pairs[0][0])
+        same = np.array([(now * before).mean() / (now**2).mean() for now, before in pairs])
+        same += (1 + 3 * same) / m
+        common = same.mean()
+        same += degradation.ERRORS * np.sqrt(np.maximum(1 - same**2, 0.05) / m)
+        same = np.maximum(same, common + np.sqrt(max(1 - common**2, 0.05) / m / n)).clip(0, 0.97)
+        for k, (now, before) in enumerate(pairs):
+            parts = now - same[k] * before
+            mean = z[max(first, t - degradation.KEPT) : t - delay, k].mean()
+            start = max(first, t - degradation.KEPT) + batch
+            sums = [
+                z[s - batch + 1 : s + 1, k].sum()
+                - batch * mean
+                - same[k] * (z[max(s - batch, first) : s, k].sum() - batch * mean)
+                for s in range(start, t - delay)
+            ]
+            spread = np.mean(parts**2)
+            long = max(
+                1.0,
+                np.mean(np.square(sums))
+                / batch
+                / spread
+                * (1 + 3 * same[k] * np.sqrt(2 * batch / m)),
+            )
+            longer = (1 + same[k]) / (1 - same[k])
+            if m >= degradation.ENOUGH * longer * long:
+                size = np.sqrt(max(1 - same[k] ** 2, spread) * long)
+                margin = (longer - 0.5) / np.sqrt(m)
+                result[t, k] = (z[t, k] - same[k] * z[t - 1, k]) / size - margin
+    return result
+
+
+def slow_alarm(innovations: np.ndarray, n: int) -> int | None:
     value = [0.0, 0.0, 0.0]
-    for t in range(len(scores)):
-        past = scores[: max(t - degradation.DELAY, 0)]
-        if len(past) < degradation.BEGIN:
+    for t, gain in enumerate(innovations):
+        if np.isnan(gain):
             continue
-        mean, spread = past.mean(), ((past - past.mean()) ** 2).sum()
-        running = [past[:k].mean() for k in range(1, len(past) + 1)]
-        # The products of neighbours, each with the means at the time.
-        product = sum(
-            (past[k] - running[k - 1]) * (past[k - 1] - running[k]) for k in range(1, len(past))
-        )
-        same = product / spread
-        same = min(max(same + (1 + 3 * same) / len(past), 0.0), degradation.LARGEST)
-        error = np.sqrt(spread / len(past) / len(past) * (1 + same) / (1 - same))
-        gap = mean + same * (scores[t - 1] - mean) + degradation.MARGIN * error
-        gap = min(max(gap, -0.9), 1.0)
-        for k, share in enumerate((0.2, 0.5, 0.9)):
-            value[k] = (value[k] + 1.0) * (1.0 + share * (scores[t] - gap) / (1.0 + gap))
+        for k, size in enumerate((0.5, 1.0, 2.0)):
+            value[k] = (value[k] + 1.0) * np.exp(size * gain - size**2 / 2)
         if np.mean(value) >= degradation.ROUNDS * n / degradation.RATE:
             return t
     return None
 
 
 def test_alarms_follow_the_equations() -> None:
-    rng = np.random.default_rng(2)
     raised = 0
-    for seed in range(4):
-        errors = autoregression(np.random.default_rng(seed), 260, 5, 0.3)
-        errors[120:, 0] *= 9.0
+    for seed in range(2):
+        errors = autoregression(np.random.default_rng(seed), 320, 5, 0.3)
+        errors[180:, 0] *= 9.0
         scores = scores_of(errors**2)
-        alarms = first_alarms(scores)
-        for k in range(5):
-            wanted = slow_alarm(scores[:, k], 5)
-            assert (alarms[k] or (None, None))[1] == wanted
-            raised += wanted is not None
-        holes = rng.random(len(scores)) < 0.3  # a model that sleeps has its own count
-        scores[holes, 0] = np.nan
-        awake = np.flatnonzero(~holes)
-        wanted = slow_alarm(scores[awake, 0], 5)
-        assert (first_alarms(scores)[0] or (None, None))[1] == (
-            None if wanted is None else awake[wanted]
-        )
-    assert raised >= 3
+        wanted = slow_innovations(scores)
+        np.testing.assert_allclose(innovations(scores), wanted, atol=1e-9)
+        for k, alarm in enumerate(first_alarms(scores)):
+            expected = slow_alarm(wanted[:, k], 5)
+            assert (alarm or (None, None))[1] == expected
+            raised += expected is not None
+    assert raised >= 2
 
 
-@pytest.mark.parametrize(
-    ("same", "drift", "limit"), [(0.0, 0.0, 0.01), (0.5, 1.0, 0.02), (0.8, 0.0, 0.04)]
-)
-def test_false_alarms_are_as_rare_as_stated(
-    same: float, drift: float, limit: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """200 panels of five models, 1,000 rounds each, looked at as a live mixture is."""
-    rng, panels, n = np.random.default_rng(0), 200, 5
-    errors = autoregression(rng, 1150, panels * n, same)
-    errors *= np.exp(drift * autoregression(rng, 1150, panels * n, same))
-    losses = errors.reshape(1150, panels, n) ** 2
-    scores = np.concatenate([scores_of(losses[:, k]) for k in range(panels)], axis=1)
-    monkeypatch.setattr(degradation, "ROUNDS", degradation.ROUNDS / panels)  # n models each
+def test_a_model_that_sleeps_has_its_own_count() -> None:
+    errors = autoregression(np.random.default_rng(1), 400, 2, 0.0)
+    scores = scores_of(errors**2)
+    holes = np.random.default_rng(2).random(400) < 0.3
+    asleep = np.where(holes[:, np.newaxis], np.nan, scores)
+    np.testing.assert_array_equal(innovations(asleep)[~holes], innovations(scores[~holes]))
+    assert np.isnan(innovations(asleep)[holes]).all()
+
+
+def false_alarms(losses: np.ndarray) -> float:
+    """Return the share of panels with an alarm, looked at as live mixtures are.
+
+    ``losses`` are 1,150 rounds x panels x models.
+    """
+    panels = losses.shape[1]
+    scores = np.stack([scores_of(losses[:, k]) for k in range(panels)])
     alarmed = np.zeros(panels, dtype=bool)
     for start in range(0, 1000, 50):
-        alarms = first_alarms(scores[start : start + 200])
-        alarmed |= np.array([a is not None for a in alarms]).reshape(panels, n).any(axis=1)
-    assert alarmed.mean() <= limit
+        for k in np.flatnonzero(~alarmed):
+            alarmed[k] = any(first_alarms(scores[k, start : start + 200]))
+    return float(alarmed.mean())
 
 
-def test_values_of_bets_have_the_mean_of_the_equation() -> None:
-    """Without a margin, and with a mean that is known, M_t - t has the mean 0."""
-    rng = np.random.default_rng(1)
-    scores, share, mean = rng.uniform(-1, 1, size=(30, 200_000)), 0.5, 0.0
-    value = np.zeros(200_000)
-    for score in scores:
-        value = (value + 1.0) * (1.0 + share * (score - mean) / (1.0 + mean))
-    assert value.mean() == pytest.approx(30.0, rel=0.02)
+PANELS = 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize(
+    ("same", "drift"), [(0.0, 0.0), (0.5, 1.0), (0.8, 0.0), (0.8, 1.0), (0.9, 0.5)]
+)
+def test_false_alarms_are_as_rare_as_stated(same: float, drift: float, n: int) -> None:
+    """Errors with this autocorrelation, whose logarithmic size drifts as slowly."""
+    rng = np.random.default_rng(0)
+    errors = autoregression(rng, 1150, PANELS * n, same)
+    errors *= np.exp(drift * autoregression(rng, 1150, PANELS * n, same))
+    rate = false_alarms(errors.reshape(1150, PANELS, n) ** 2)
+    assert rate <= degradation.RATE + 2.0 * np.sqrt(degradation.RATE / PANELS)
+
+
+def test_autocorrelation_of_08_is_no_alarm() -> None:
+    """The short form of the slow test; 30 panels of five models."""
+    rng, n = np.random.default_rng(3), 5
+    errors = autoregression(rng, 1150, 30 * n, 0.8) * np.exp(autoregression(rng, 1150, 30 * n, 0.8))
+    assert false_alarms(errors.reshape(1150, 30, n) ** 2) <= 1 / 30
+
+
+@pytest.mark.parametrize(("fold", "least", "delay"), [(8.0, 0.95, 22), (3.0, 0.75, 55)])
+def test_worse_models_are_found(fold: float, least: float, delay: int) -> None:
+    """The first of five models gets worse after 150 rounds; 40 panels."""
+    rng, rounds = np.random.default_rng(5), []
+    for _ in range(40):
+        errors = rng.normal(size=(250, 5))
+        errors[150:, 0] *= fold
+        alarm = first_alarms(scores_of(errors**2))[0]
+        if alarm is not None:
+            assert alarm[1] >= 150
+            rounds.append(alarm[1] - 150)
+    assert len(rounds) >= least * 40
+    assert np.median(rounds) <= delay
 
 
 @pytest.mark.parametrize("hedger", [None, "squint"])

@@ -252,3 +252,26 @@ def test_parts_are_kept_apart() -> None:
     assert not isinstance(found.mixture.settings.hedger, Automatic)
     lines = {line.name: line for line in found.summary().comparison.lines}
     assert lines["best expert"].remark.partition(";")[0] in NAMES  # not a plain combination
+
+
+def test_a_few_rows_that_make_the_headline() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    x = y[:, None] + rng.normal(size=(400, 4))
+    steady = blend(table_of(y, x), "y").summary()
+    assert steady.headline == ""
+    x[200:204, 0] += 400.0
+    mad = blend(table_of(y, x), "y").summary()
+    assert mad.headline.startswith("without the 4 rows with the largest losses, the blend lost ")
+    assert "% less than the plain mean (over all rows 100 % less)" in mad.headline
+    assert mad.headline in str(mad)
+    assert mad.headline in mad._repr_html_()
+    # the numbers of the sentence
+    usual = {line.name: line.loss for line in mad.comparison.usual}
+    means, said = x.mean(axis=1), np.array(blend(table_of(y, x), "y").frame["blend"])
+    worst = np.argsort(
+        np.maximum(np.maximum((means - y) ** 2, (np.median(x, axis=1) - y) ** 2), (said - y) ** 2)
+    )
+    kept = worst[:-4]
+    assert usual["plain mean"] == pytest.approx(((means - y) ** 2)[kept].mean())
+    assert usual["blend"] == pytest.approx(((said - y) ** 2)[kept].mean())

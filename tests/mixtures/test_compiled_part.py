@@ -71,7 +71,7 @@ def test_a_mixture_without_experts() -> None:
         with pytest.raises(RuntimeError, match="must not be used while"):
             live.join(version - 1, ["a"], [], [], [])
         assert live.version == version
-        assert live.predict({"a": 1.0}) is None
+        assert live.predict({"a": 1.0}, None) is None
         assert not live.update(0, 1.0)
 
 

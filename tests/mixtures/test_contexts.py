@@ -16,8 +16,9 @@ from normalhedge.mixtures.files._schema import read_mixture, write_mixture
 from normalhedge.mixtures.losses import crps
 from normalhedge.mixtures.streams import MixtureFile, Stream
 from tests.context_oracle import ContextOracle, Row
+from tests.corrections_oracle import MEMBERS
 
-BASE, COMMON, FIRST = 4, 6, 10
+BASE, COMMON, FIRST = 4, 6, 5 + MEMBERS
 """The places of the base, of the common correction and of the contexts among the values."""
 
 Rounds = list[tuple[dict[str, Any], dict[str, Any], Any]]
@@ -333,3 +334,25 @@ def test_numbers_of_contexts_in_a_file_may_be_anything() -> None:
         totals[:, first:end] = wrong
         other.live.assign(other.live.version, {"totals": totals})
         assert np.isfinite(np.array(other.predict(forecasts, context=context).value))
+
+
+def test_known_contexts_take_the_fast_path_to_the_bit() -> None:
+    rng, fast, slow = np.random.default_rng(3), Mixture(), Mixture()
+    kinds = ["sun", "rain", "a=b", "7"]
+    for t in range(120):
+        y = float(rng.normal())
+        said = {"a": y + float(rng.normal()), "b": y + 2.0 * float(rng.normal())}
+        context: dict[str, Any] = {"weather": kinds[t % 4], "hour": t % 3}
+        if t % 7 == 0:
+            del context["hour"]
+        known = len(fast._live.cells) == len(kinds) + 3  # then their order no longer matters
+        one = fast.predict(said, context=dict(reversed(context.items())) if known else context)
+        two = slow.predict(said, {"a": 1.0}, context=context)  # with confidences: never fast
+        assert one.value == two.value
+        fast.update(one.ticket, y)
+        slow.update(two.ticket, y)
+    assert fast._live.cells == slow._live.cells
+    with pytest.raises(ValueError, match="no '='"):
+        fast.predict({"a": 1.0, "b": 1.0}, context={"weather=a": "b"})
+    with pytest.raises(ValueError, match="must be a category"):
+        fast.predict({"a": 1.0, "b": 1.0}, context={"hour": 0.5})

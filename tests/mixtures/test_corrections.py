@@ -9,34 +9,40 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from tests.corrections_oracle import CORRECTIONS, Corrections
+from tests.corrections_oracle import MEMBERS, Corrections
 from tests.mixtures.automatic_examples import experts
 
 SLOPES = {"square": lambda x, y: 2.0 * (x - y), "absolute": lambda x, y: float(np.sign(x - y))}
 TARGETS = {"square": 4.0, "absolute": 1.5}
-COUNT = len(CORRECTIONS)
-BASE, FIRST, MEDIAN = 4, 5, 8 + COUNT
-"""The places of the base, of the first correction and of the plain median in a row of values."""
+BASE, FIRST, MEDIAN, MEAN = 4, 5, 8 + MEMBERS, 10 + MEMBERS
+"""The places of the base, of the first correction and of plain ones in a row of values."""
 
 
 @pytest.mark.parametrize("loss", SLOPES)
 @pytest.mark.parametrize(
-    ("items", "lag", "late", "begins"),
-    [(1, 0, 0, (0,)), (1, 4, 2, (0,)), (3, 0, 0, (0, 0, 0)), (3, 3, 1, (0, 20, 60))],
+    ("items", "lag", "late", "begins", "count"),
+    [
+        (1, 0, 0, (0,), 5),
+        (1, 4, 2, (0,), 5),
+        (3, 0, 0, (0, 0, 0), 5),
+        (3, 3, 1, (0, 20, 60), 5),
+        (1, 2, 0, (0,), 70),
+        (2, 0, 0, (0, 0), 70),
+    ],
 )
 def test_corrections_are_those_of_the_oracle(
-    loss: str, items: int, lag: int, late: int, begins: tuple[int, ...]
+    loss: str, items: int, lag: int, late: int, begins: tuple[int, ...], count: int
 ) -> None:
-    forecasts, y = experts(120, 7, items=items, n=5, wild=0.02)
+    forecasts, y = experts(120, 7, items=items, n=count, wild=0.02)
     forecasts += 2.0  # all of them share a bias
-    names = [f"e{i}" for i in range(5)]
+    names = [f"e{i}" for i in range(count)]
     mixture = Mixture("auto", loss=loss)
-    oracle = Corrections(5 - late, TARGETS[loss], SLOPES[loss])
+    oracle = Corrections(count - late, TARGETS[loss], SLOPES[loss])
     waiting = deque[Any]()
     for t in range(120):
         if t == 40 and late:
             oracle.join(late)
-        n = 5 if t >= 40 else 5 - late
+        n = count if t >= 40 else count - late
         present = [k for k in range(items) if t >= begins[k]]
         rows = {k: forecasts[t, k, :n] for k in present}
         said = {
@@ -53,18 +59,19 @@ def test_corrections_are_those_of_the_oracle(
         values = []
         for k, value in zip(present, pending.values, strict=True):
             if np.isnan(value[0]):
-                values.append((np.zeros(0), np.nan, np.nan, np.nan, (0.0, 0.0)))
+                values.append((np.zeros(0), *(np.nan,) * 5, (0.0, 0.0)))
                 continue
             errors = oracle.tracks[k].mean_error, oracle.tracks[k].last_error
-            corrected, chosen = oracle.predict(k, rows[k], value[BASE], value[MEDIAN])
+            plain = value[MEDIAN], value[MEAN]
+            corrected, chosen, best = oracle.predict(k, rows[k], value[BASE], *plain)
             own = [
-                *value[FIRST : FIRST + COUNT],
-                *(value[-2 - COUNT : -2] if len(oracle.games) else ()),
+                *value[FIRST : FIRST + MEMBERS],
+                *(value[-3 - MEMBERS : -3] if len(oracle.games) else ()),
             ]
             np.testing.assert_allclose(own, corrected, rtol=1e-7, atol=1e-7)
-            np.testing.assert_allclose(value[BASE - 1], chosen, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(value[[BASE - 1, -1]], [chosen, best], rtol=1e-7, atol=1e-7)
             chosen = float(value[BASE - 1])
-            values.append((np.array(own), chosen, value[BASE], value[MEDIAN], errors))
+            values.append((np.array(own), chosen, value[BASE], *plain, value[-1], errors))
         waiting.append((made.ticket, t, present, np.array([rows[k] for k in present]), values))
         if len(waiting) > lag:
             ticket, s, then, told, old = waiting.popleft()
@@ -189,7 +196,7 @@ def test_hostile_forecasts_stay_finite_and_harmless(kind: str, loss: str) -> Non
         assert own < 1.05 * others
 
 
-def test_many_experts_have_the_common_features_alone() -> None:
+def test_three_forecasts_stand_for_many_experts() -> None:
     forecasts, y = biased(120, 2.0, 1.0, n=70)
     mixture = Mixture()
     errors = []
@@ -199,16 +206,47 @@ def test_many_experts_have_the_common_features_alone() -> None:
         errors.append(made.value - y[t])
         mixture.update(made.ticket, float(y[t]))
         if t == 79:
-            assert mixture.live.equation_squares.shape[-1] == 4
+            assert mixture.live.equation_squares.shape[-1] == 7
             for i in range(50, 70):
                 mixture.leave(f"e{i}")
     assert mixture.live.equation_squares.shape[-1] == 54
     assert abs(np.mean(errors[60:])) < 0.5
 
 
+def test_a_correction_begins_anew_where_others_stand_for_its_experts() -> None:
+    """What was learned of experts is not taken for knowledge of the mean, and the reverse."""
+    forecasts, y = biased(90, 2.0, 1.0, n=70)
+    mixture = Mixture()
+
+    def learned() -> np.ndarray:
+        return np.asarray(np.abs(mixture.live.equation_squares[:, 1:, 4:]).max(axis=(0, 1, 3)))
+
+    play(mixture, forecasts[:60, :64], y[:60])
+    assert (learned() > 0.0).all()
+    mixture.join([f"e{i}" for i in range(64, 70)])
+    assert learned().tolist() == [0.0] * 3
+    play(mixture, forecasts[60:], y[60:])
+    assert (learned() > 0.0).all()
+    for i in range(64, 70):
+        mixture.leave(f"e{i}")
+    assert learned().tolist() == [0.0] * 64
+
+
+def test_the_best_of_many_experts_is_found() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=300).cumsum()
+    forecasts = y[:, np.newaxis] + rng.normal(size=(300, 100)) * 10.0
+    forecasts[:, 41] = y + 0.1 * rng.normal(size=300)
+    mixture = Mixture()
+    values = play(mixture, forecasts, y)
+    best = mixture.history[-1].round.values[0, -1]
+    assert abs(best - forecasts[-1, 41]) < 0.1
+    assert np.abs(values - y)[150:].mean() < 0.3
+
+
 def test_the_bound_covers_corrections() -> None:
     forecasts, y = biased(200, 2.0, 1.0)
-    mixture, places = Mixture(), range(BASE, FIRST + COUNT)
+    mixture, places = Mixture(), range(BASE, FIRST + MEMBERS)
     regrets = np.zeros(len(places))
     for row, outcome in zip(forecasts, y.tolist(), strict=True):
         made = mixture.predict({f"e{i}": x for i, x in enumerate(row.tolist())})

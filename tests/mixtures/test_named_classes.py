@@ -138,3 +138,11 @@ def test_a_stream_and_the_past_of_the_service() -> None:
     assert second["settled"] == 0
     told = {"forecasts": {"gam": GAM, "ar": AR}, "prediction": GAM, "outcome": "calm"}
     assert losses_of(told, Brier())["loss"] == pytest.approx(0.18)
+
+
+def test_classes_that_are_taken_for_items_are_told() -> None:
+    mixture = Mixture()
+    made = mixture.predict({"a": {"calm": 0.7, "outage": 0.3}, "b": {"calm": 0.6, "outage": 0.4}})
+    with pytest.raises(TypeError, match=r"calm is one of several items here.*loss='brier'"):
+        mixture.update(made.ticket, "calm")
+    assert mixture.pending

@@ -157,9 +157,16 @@ def play(
     )  # fmt: skip
     session = TableSession.of(mixture)
     found = arrange(session, panel, lag)
-    play_table(session, found, weights=False, progress=None)
-    blends = found.values[:, :count].reshape(rounds, items, count)
-    return mixture, blends, found.values[:, count:].reshape(rounds, items, count, -1)
+    values: list[np.ndarray] = []
+    observe = lambda _, new: values.append(new.copy())  # noqa: E731 -- one line
+    play_table(session, found, weights=False, progress=None, observe=observe)
+    blends, components = np.split(np.concatenate(values), [count], axis=1)
+    np.testing.assert_array_equal(blends, found.values)
+    return (
+        mixture,
+        blends.reshape(rounds, items, count),
+        components.reshape(rounds, items, count, -1),
+    )
 
 
 def check_order(rounds: int, seed: int, levels: tuple[float, ...], **options: Any) -> None:

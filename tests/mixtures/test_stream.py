@@ -7,8 +7,7 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge.mixtures.state._operations import LONGEST_ID, Operation
-from normalhedge.mixtures.streams import _stream as streams
-from normalhedge.mixtures.streams._stream import BUDGET, Stream
+from normalhedge.mixtures.streams import Budget, Stream
 from tests.rules import either
 
 
@@ -156,23 +155,23 @@ def test_a_stream_changes_experts_and_corrects_outcomes(hedger: str | None) -> N
 
 
 def test_a_line_that_needs_too_much_memory_is_refused() -> None:
-    stream = Stream(Mixture("squint"))
+    stream, cells = Stream(Mixture("squint")), Budget().cells
     assert "error" not in (stream.answer(1, '{"a": [1, 2], "b": [3, 4]}') or {})
-    many = json.dumps({"a": [0] * (BUDGET + 1)}, separators=(",", ":"))
+    many = json.dumps({"a": [0] * (cells + 1)}, separators=(",", ":"))
     refused = stream.answer(2, many) or {}
-    assert f"a stream holds at most {BUDGET:,}" in refused["error"]
-    assert f"{2 * BUDGET + 2:,} forecasts" in refused["error"]  # b is an expert, too
-    named = json.dumps({"forecasts": {"a": {f"x{k}": 0 for k in range(BUDGET)}}})
+    assert f"a stream holds at most {cells:,}" in refused["error"]
+    assert f"{2 * cells + 2:,} forecasts" in refused["error"]  # b is an expert, too
+    named = json.dumps({"forecasts": {"a": {f"x{k}": 0 for k in range(cells)}}})
     assert "keep several mixtures" in (stream.answer(3, named) or {})["error"]
     assert stream.mixture.items == ["0", "1"]
     assert stream.mixture.rounds == 1
     assert "error" not in (stream.answer(4, '{"a": [1, 2], "c": [3, 4]}') or {})
 
 
-def test_a_mixture_that_is_large_already_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mixture_that_is_large_already_goes_on() -> None:
     stream = Stream(Mixture("squint"))
     stream.answer(1, '{"a": [1, 2], "b": [3, 4]}')
-    monkeypatch.setattr(streams, "BUDGET", 3)
+    stream.budget = Budget(cells=3)
     assert "error" not in (stream.answer(2, '{"b": [1, 2], "a": [3, 4]}') or {})
     assert "error" in (stream.answer(3, '{"b": [1, 2, 3]}') or {})
 

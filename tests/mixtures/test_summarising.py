@@ -1,5 +1,6 @@
 """The numbers of a summary: components, weights and classes."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import LOSSES
 from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.summaries import component_names
 from normalhedge.mixtures.summaries._summarising import (
-    component_names,
     component_weights,
     expert_weights,
 )
+from normalhedge.tables import _blending
+from normalhedge.tables._playing import play_table
 from tests.mixtures.summary_examples import NAMES, numbers, table_of
 from tests.rules import either
 
@@ -30,13 +33,19 @@ def test_a_summary_of_rounds_of_other_classes(hedger: str | None) -> None:
 
 
 @pytest.mark.parametrize("series", [1, 3])
-def test_components_are_those_of_the_rounds(series: int) -> None:
+def test_components_are_those_of_the_rounds(series: int, monkeypatch: pytest.MonkeyPatch) -> None:
     y, x = numbers(240, seed=4)
     item = np.arange(240) % series
+    pieces: list[np.ndarray] = []
+
+    def observe(_: slice, new: np.ndarray) -> None:
+        pieces.append(new.copy())
+
+    monkeypatch.setattr(_blending, "play_table", partial(play_table, observe=observe))
     found = blend(
         table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
     )
-    summary, values = found.summary(), found.rounds.values
+    summary, values = found.summary(), np.concatenate(pieces)
     names, first = component_names(found.mixture), Automatic().first_way(LOSSES["square"]())
     assert len(names) == (14 if series == 1 else 3 + 2 * 11)
     assert ("NormalHedge 20, separate" in names) == (series > 1)

@@ -34,12 +34,12 @@ class Asked(httpx.Client):
 
 @contextmanager
 def served(
-    db: Path | str, storage: Callable[[str], Storage] = storage_of, **settings: Any
+    db: Path | str, storage: Callable[..., Storage] = storage_of, **settings: Any
 ) -> Iterator[str]:
     """Serve in a thread; yield the address. Leaving stops the server as SIGTERM does."""
     chosen = Settings(db=str(db), port=0, **settings)
-    database = storage(chosen.db)
-    database.open()
+    more = (chosen.db_seconds,) if storage is storage_of else ()
+    database = storage(chosen.db, *more)
     started: Queue[Any] = Queue()
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)  # as the command does: client and server take turns quickly
@@ -62,7 +62,6 @@ def served(
         assert not thread.is_alive()
     finally:
         sys.setswitchinterval(before)
-        database.close()
 
 
 @contextmanager

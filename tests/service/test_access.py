@@ -61,6 +61,11 @@ def test_pages_of_other_sites_are_kept_out(client: Asked) -> None:
     assert status(host="127.0.0.1.evil.example") == 403
     assert status(origin="http://evil.example") == 403
     assert status(origin="null") == 403
+    sent = client.post("/v1/mixtures", json={}, headers={"sec-fetch-site": "cross-site"})
+    assert sent.json()["error"] == "requests of pages of other sites are not answered"
+    assert status(**{"sec-fetch-site": "cross-site"}) == 200  # a link to the dashboard
+    # A proxy may drop the port of the name, where the browser says that the page is ours.
+    assert status(**{"origin": "https://127.0.0.1:8443", "sec-fetch-site": "same-origin"}) == 200
     own = f"127.0.0.1:{client.base_url.port}"
     assert status(host=own, origin=f"http://{own}") == 200
     plain = client.post(
@@ -72,9 +77,24 @@ def test_pages_of_other_sites_are_kept_out(client: Asked) -> None:
 
 def test_a_rate_is_kept(tmp_path: Path) -> None:
     with served(tmp_path / "a.db", limits=Limits(rate=0.001, burst=3)) as url, Asked(url) as client:
-        found = [client.get("/healthz") for _ in range(4)]
+        found = [client.get("/v1/mixtures") for _ in range(4)]
         assert [one.status_code for one in found] == [200, 200, 200, 429]
         assert int(found[3].headers["retry-after"]) >= 1
+        sentence = "at most 0.001 requests in a second are answered: wait a moment"
+        assert found[3].json()["error"] == sentence
+        for path in ("/healthz", "/readyz"):  # no limit for the watchman
+            assert {client.get(path).status_code for _ in range(6)} == {200}
+
+
+def test_a_token_with_the_name_of_an_address_has_a_rate_of_its_own(tmp_path: Path) -> None:
+    token = new_token(tmp_path / "tokens", "127.0.0.1", "read")
+    limits = Limits(rate=0.001, burst=2)
+    with served(tmp_path / "a.db", limits=limits, token_file=str(tmp_path / "tokens")) as url:
+        with Asked(url) as nobody:
+            statuses = [nobody.get("/v1/mixtures").status_code for _ in range(3)]
+            assert statuses == [401, 401, 429]
+        with Asked(url, token) as client:
+            assert client.get("/v1/mixtures").status_code == 200
 
 
 def test_the_command_makes_lists_and_removes_tokens(

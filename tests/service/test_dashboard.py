@@ -81,8 +81,38 @@ def pages(name: str) -> dict[str, str]:
         "": ".mixture",
         f"#/m/{name}": "#experts tbody tr",
         f"#/m/{name}/try": ".field",
-        "docs#predict": ".route",
+        "docs": ".opblock",
     }
+
+
+DOTS = (
+    "document.querySelector('.chart')?.chart.data.layers.find(l => l.kind === 'dots')"
+    "?.values.filter(v => v !== null).length"
+)
+"""How many outcomes the first chart shows."""
+
+
+def layers(browser: Browser) -> list[dict[str, Any]]:
+    """Return what the charts of a page draw."""
+    found: list[dict[str, Any]] = browser.value(
+        "[...document.querySelectorAll('.chart')].flatMap(e => e.chart.data.layers)"
+    )
+    return found
+
+
+def drag(browser: Browser, low: float, high: float) -> None:
+    """Drag over a part of the first chart."""
+    browser.value("document.querySelector('.frame').scrollIntoView()")
+    place = browser.value("document.querySelector('.u-over').getBoundingClientRect().toJSON()")
+    y = place["y"] + 40
+    moves = (
+        ("mouseMoved", low), ("mousePressed", low), ("mouseMoved", (low + high) / 2),
+        ("mouseMoved", high), ("mouseReleased", high),
+    )  # fmt: skip
+    for kind, share in moves:
+        x = place["x"] + share * place["width"]
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+                     buttons=0 if kind == "mouseReleased" else 1, clickCount=1)  # fmt: skip
 
 
 def cell(ticket: int, column: int) -> str:
@@ -148,15 +178,12 @@ def test_a_page_shows_weights_losses_coverage_sleep_and_events(
     text = browser.text()
     assert "Asleep in the last round: gallup." in text
     assert "1 round waits" in text
-    drawn = browser.value(
-        "[...document.querySelectorAll('.plot path')].map(p => p.className.baseVal)"
-    )
+    drawn = [f"{layer['kind']} {layer['tone']}" for layer in layers(browser)]
     assert sum("area" in kind for kind in drawn) == 5
     assert sum("band" in kind for kind in drawn) == 2
     assert sum("line blend" in kind for kind in drawn) == 2
     assert "line plain" in drawn
-    dots = browser.value("document.querySelector('path.dots.outcome').getAttribute('d')")
-    assert dots.count("M") == 60
+    assert browser.value(DOTS) == 60
     client.send_json("/v1/mixtures/approval/experts", {"retire": "you_gov"})
     browser.until("document.body.innerText.includes('you_gov was retired')")
     client.send_json("/v1/mixtures/approval/experts", {"rename": ["ipsos", "Ipsos US"]})
@@ -172,8 +199,7 @@ def test_rounds_that_come_too_fast_are_read_later(
     browser.until(READY)
     settle(client, "approval", 3, 120)
     browser.until("/50 forecasts and 50 outcomes or more at once/.test(document.body.innerText)")
-    dots = "document.querySelector('path.dots.outcome').getAttribute('d').match(/M/g).length"
-    browser.until(f"{dots} === 123")
+    browser.until(f"{DOTS} === 123")
     assert "120 forecasts and 120 outcomes at once" in browser.text()
 
 
@@ -214,14 +240,17 @@ def test_names_are_data(browser: Browser, client: Asked, server: str) -> None:
             browser.until("document.body.innerText.includes('was retired')")
             browser.until(READY)
             names = browser.value(
-                "[...document.querySelectorAll('#experts tbody th')].map(e => e.childNodes[1].data)"
+                "[...document.querySelectorAll('#experts tbody bdi')].map(e => e.textContent)"
             )
             assert sorted(names) == sorted(HOSTILE)
             browser.value("document.querySelectorAll('.key').forEach(e => e.click())")
-            browser.value(
-                "document.querySelectorAll('.frame').forEach(e => e.dispatchEvent("
-                "new PointerEvent('pointermove', {clientX: e.getBoundingClientRect().right - 30})))"
+            browser.value("document.querySelector('.frame').scrollIntoView()")
+            place = browser.value(
+                "document.querySelector('.u-over').getBoundingClientRect().toJSON()"
             )
+            middle = {"x": place["x"] + place["width"] / 2, "y": place["y"] + 40}
+            browser.call("Input.dispatchMouseEvent", type="mouseMoved", **middle)
+            browser.until("document.querySelector('.tip:not([hidden])')")
             assert browser.value("document.querySelectorAll('.tip:not([hidden])').length")
         if page.endswith("try"):
             browser.value("document.querySelector('[name=peek]').click()")
@@ -412,17 +441,134 @@ def test_the_page_of_the_interface_has_all_routes(
     browser: Browser, client: Asked, server: str
 ) -> None:
     feed(client, "load", 3)
-    browser.open(f"{server}/docs#mixture")
-    browser.until("document.querySelectorAll('.route').length > 0")
+    browser.open(f"{server}/docs#/Mixtures/mixture")
+    browser.until("document.querySelector('#operations-Mixtures-mixture .try-out button') !== null")
     paths = client.get("/openapi.json").json()["paths"]
     shown = browser.value(
-        "[...document.querySelectorAll('.route summary')].map(e => "
-        "e.children[0].textContent.toLowerCase() + e.children[1].textContent)"
+        "[...document.querySelectorAll('.opblock-summary')].map(e => "
+        "e.querySelector('.opblock-summary-method').textContent.toLowerCase() + "
+        "e.querySelector('.opblock-summary-path').dataset.path)"
     )
     assert sorted(shown) == sorted(method + path for path in paths for method in paths[path])
-    browser.value("document.querySelector('#mixture form').requestSubmit()")
-    browser.until("document.querySelector('#mixture .trial pre').textContent.startsWith('200')")
-    assert '"experts": 5' in browser.value(
-        "document.querySelector('#mixture .trial pre').textContent"
+    here = "document.querySelector('#operations-Mixtures-mixture {}')"
+    browser.value(f"{here.format('.try-out button')}.click()")
+    browser.until(f"{here.format('input')} !== null")
+    browser.value(f"{here.format('input')}.focus()")
+    browser.call("Input.insertText", text="load")
+    browser.until(f"{here.format('input')}.value === 'load'")
+    browser.value(f"{here.format('button.execute')}.click()")
+    browser.until(f"{here.format('.responses-inner')}?.innerText.includes('next_ticket')")
+    browser.open("about:blank")
+    browser.open(f"{server}/docs#/Rounds/predict")
+    browser.until("document.querySelector('#operations-Rounds-predict .try-out button') !== null")
+    assert browser.complaints == []
+    assert not [one for one in browser.requests if not one.startswith((server, "data:", "about:"))]
+
+
+class Clock:
+    """The time of the server, which a test may move."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1.79e9
+        monkeypatch.setattr("normalhedge.service._registry.time.time", lambda: self.now)
+
+
+def live(client: Asked, clock: Clock, hours: int, wild: int) -> None:
+    """Play a round each hour; the outcome of one is wrong."""
+    client.send_json("/v1/mixtures", {"name": "load", "interval": 0.9})
+    rng = np.random.default_rng(0)
+    for ticket in range(hours):
+        truth = 50.0 + rng.normal()
+        forecasts = {name: truth + rng.normal() for name in ("gam", "ar")}
+        client.send_json("/v1/mixtures/load/predict", {"forecasts": forecasts})
+        clock.now += 3600.0
+        outcome = 1e9 if ticket == wild else truth
+        client.send_json("/v1/mixtures/load/outcome", {"ticket": ticket, "outcome": outcome})
+
+
+def test_charts_have_time_ranges_and_zoom_and_survive_a_wild_outcome(
+    browser: Browser, client: Asked, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    begun = clock.now
+    live(client, clock, 60, wild=30)
+    browser.open(f"{server}/#/m/load")
+    browser.until(f"{DOTS} === 60")
+    chart = "document.querySelector('.chart').chart"
+    x = browser.value(f"{chart}.data.x")
+    assert browser.value(f"{chart}.data.timed")
+    assert x == pytest.approx([begun + 3600.0 * k for k in range(60)])
+    low, high = browser.value(f"{chart}.heights")
+    assert 40.0 < low < 47.0
+    assert 53.0 < high < 60.0
+    outside = "document.querySelector('.outside:not([hidden])')"
+    assert browser.value(f"{outside}.textContent").endswith("far outside: show all")
+    browser.value(f"{outside}.click()")
+    assert browser.value(f"{chart}.heights")[1] > 1e9
+    browser.value(f"{outside}.click()")
+    drag(browser, 0.25, 0.5)
+    browser.until("document.querySelector('.whole:not([hidden])')")
+    plots = "[...document.querySelectorAll('.chart')].map(e => e.chart.plot).filter(Boolean)"
+    scales = browser.value(f"{plots}.map(p => [p.scales.x.min, p.scales.x.max])")
+    assert len(scales) == 4
+    for scale in scales:
+        assert scale[0] == pytest.approx(begun + 15 * 3600.0, abs=2 * 3600.0)
+        assert scale[1] == pytest.approx(begun + 30 * 3600.0, abs=2 * 3600.0)
+    client.send_json("/v1/mixtures/load/predict", {"forecasts": {"gam": 50.0, "ar": 50.0}})
+    browser.until(f"{chart}.data.x.length === 61")  # what comes meanwhile leaves the zoom as it is
+    assert browser.value(f"{chart}.plot.scales.x.max") == pytest.approx(scale[1])
+    browser.value("document.querySelector('.whole').click()")
+    assert browser.value(f"{chart}.plot.scales.x.min") < begun + 1.0
+    choose(browser, "Shown", "21600s")
+    browser.until(f"{chart}.data.x.length <= 8")
+    choose(browser, "Shown", "own")
+    for name, at in (("From", begun + 10 * 3600.0), ("To", begun + 20 * 3600.0)):
+        enter_time(browser, name, at)
+    browser.until(f"{chart}.data.x.at(-1) <= {begun + 20 * 3600.0}")
+    assert browser.value(f"{chart}.data.x[0]") >= begun + 8.9 * 3600.0
+    choose(browser, "Axis", "rounds")
+    browser.until(f"!{chart}.data.timed")
+    assert browser.complaints == []
+
+
+def enter_time(browser: Browser, label: str, time: float) -> None:
+    """Enter a time, in seconds since 1970, as the browser's time of day."""
+    browser.value(
+        f"(() => {{ const e = document.querySelector('[aria-label={label}]'); "
+        f"const day = new Date(1000 * {time}); "
+        "e.value = new Date(day - 60000 * day.getTimezoneOffset()).toISOString().slice(0, 16); "
+        "e.dispatchEvent(new Event('change')); })()"
     )
+
+
+def choose(browser: Browser, label: str, value: str) -> None:
+    """Choose an option."""
+    browser.value(
+        f"(() => {{ const e = document.querySelector('select[aria-label=\"{label}\"]'); "
+        f"e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()"
+    )
+
+
+def test_the_log_of_alarms_is_on_both_pages(
+    browser: Browser, client: Asked, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("normalhedge.service._alarms.SPARE", 1.0)
+    client.send_json("/v1/mixtures", {"name": "load", "hedger": "squint"})
+    browser.open(f"{server}/#/m/load")
+    browser.until("document.querySelector('.welcome')")
+    rng, lines, silent = np.random.default_rng(0), list[dict[str, Any]](), "שלום \u202e 7"
+    for t in range(90):
+        names = ["a", "b", silent] if t < 80 else ["a", "b"]
+        forecasts = {name: float(rng.normal()) for name in names}
+        lines += [{"forecasts": forecasts}, {"ticket": t, "outcome": 0.0}]
+    client.send_json("/v1/mixtures/load/rounds", {"rounds": lines})
+    for page in ("#/m/load", "#/"):  # the first one heard of it while it was open
+        browser.open(f"{server}/{page}")
+        text = browser.until("document.querySelector('.alarms li')?.innerText")
+        assert "שלום ⟨U+202E⟩ 7" in text
+        assert "stopped in round 80" in text
+        assert "goes on" in text
+        assert browser.value("document.querySelector('.alarms bdi:last-of-type') !== null")
+    client.send_json("/v1/mixtures/load/experts", {"retire": silent})
+    browser.until("document.querySelector('.alarms li')?.innerText.includes('over after')")
     assert browser.complaints == []

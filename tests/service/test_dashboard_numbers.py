@@ -123,13 +123,78 @@ def test_the_table_of_experts_compares_over_the_same_rounds(page: Browser) -> No
     assert (a["weight"], b["weight"]) == (0.75, 0.25)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 7.9), (1e-9, 3e-9), (41.2, 41.9), (5, 5)])
-def test_ticks_are_round_and_inside(page: Browser, low: float, high: float) -> None:
-    found = Module(page, "chart.js").call("ticks", low, high, 5)
-    assert 1 <= len(found) <= 11
-    assert all(low - 1e-12 <= one <= high + 1e-12 for one in found)
-    steps = np.diff(found)
-    assert np.allclose(steps, steps[:1])
+def bulk(values: list[float]) -> list[float]:
+    """Return the values within twice the middle four fifths of the middle four fifths."""
+    known = sorted(values)
+    low, high = (known[int(np.floor(q * (len(known) - 1) + 0.5))] for q in (0.1, 0.9))
+    room = 2 * (high - low)
+    return [one for one in known if low - room <= one <= high + room] if room > 0 else known
+
+
+@pytest.mark.parametrize("wild", [[], [1e9], [-1e300, 1e12, 400.0], [1e9] * 30])
+def test_a_wild_value_does_not_flatten_the_others(page: Browser, wild: list[float]) -> None:
+    values = [*np.random.default_rng(1).normal(50.0, 5.0, 300).tolist(), *wild]
+    found = Module(page, "rounds.js").call("limits", [values[::2], [*values[1::2], None]])
+    expected = bulk(values)
+    assert found["whole"] == [min(values), max(values)]
+    assert found["bulk"] == [expected[0], expected[-1]]
+    assert found["outside"] == len(values) - len(expected) == len(wild)
+
+
+def test_ranges_of_few_and_of_equal_values(page: Browser) -> None:
+    module = Module(page, "rounds.js")
+    for values, whole in (([], [0, 1]), ([None], [0, 1]), ([3], [3, 3]), ([0] * 99 + [1], [0, 1])):
+        found = module.call("limits", [values])
+        assert (found["whole"], found["bulk"], found["outside"]) == (whole, whole, 0)
+
+
+def test_the_core_is_seen_well_beside_hopeless_lines(page: Browser) -> None:
+    core, hopeless = [[1.0, 2.0, 1.5, 1.2]], [[90.0, 95.0, 100.0, 99.0]]
+    found = Module(page, "rounds.js").call("limits", core + hopeless, core)
+    assert found["bulk"][0] <= 1.0
+    assert 2.0 <= found["bulk"][1] < 5.0
+    assert found["outside"] == 4
+    near = Module(page, "rounds.js").call("limits", [*core, [2.5, 2.6]], core)
+    assert near["bulk"][1] == 2.6
+
+
+def test_the_axis_is_time_where_rounds_are_spread_over_it(page: Browser) -> None:
+    module = Module(page, "rounds.js")
+    live = [3600.0 * k for k in range(50)]
+    assert module.call("spread", live)
+    assert module.call("spread", [*live, *(3600.0 * 50 + 0.001 * k for k in range(10))])
+    assert not module.call("spread", [0.001 * k for k in range(500)] + [86_400.0])
+    for few in ([], [1.0], [1.0, None, 3.0], [5.0] * 9):
+        assert not module.call("spread", few)
+    assert module.call("rising", [1, 3, 2, 4]) == [1, 3, 3, 4]
+
+
+def test_times_on_the_axis_say_their_day(page: Browser) -> None:
+    at = "Math.floor(new Date(2026, 10, 19, 22, 0).getTime() / 1000)"
+    script = "import('/dashboard/format.js').then(m => m.timeTicks({0}.map(k => {1} + k), {2}))"
+    hours = page.value(script.format("[0, 3600, 7200, 10800]", at, 3600))
+    now = page.value("new Date().getFullYear()")
+    year = "" if now == 2026 else "\n2026"
+    assert hours[0] == ("22:00\n19 Nov" if now == 2026 else "22:00\n2026")
+    assert hours[1:] == ["23:00", "00:00\n20 Nov", "01:00"]
+    assert page.value(script.format("[0, 86400]", at, 86400)) == [f"19 Nov{year}", "20 Nov"]
+    assert page.value(script.format("[0, 1]", at, 1))[1] == "22:00:01"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("gam", "gam"),
+        ("evil\u202egnp.exe", "evil⟨U+202E⟩gnp.exe"),
+        ("a\u200bb\u2066c\ufeff", "a⟨U+200B⟩b⟨U+2066⟩c⟨U+FEFF⟩"),
+        ("tag \U000e0041", "tag ⟨U+E0041⟩"),
+        ("\x00\x07", "⟨U+0000⟩⟨U+0007⟩"),
+        ("שלום, naïve 模型 🙂", "שלום, naïve 模型 🙂"),
+        ("two\nlines\tof text", "two\nlines\tof text"),
+    ],
+)
+def test_marks_that_nobody_sees_are_written_out(page: Browser, text: str, shown: str) -> None:
+    assert Module(page, "dom.js").call("plain", text) == shown
 
 
 def test_events_are_read_across_lines(page: Browser) -> None:

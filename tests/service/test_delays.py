@@ -85,7 +85,7 @@ def test_delays_learned_in_any_order_are_the_same() -> None:
 class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1.7e9
-        for module in ("_registry", "_views", "_metrics", "_broadcast", "_directory", "_alarms"):
+        for module in ("_registry", "_views", "_broadcast", "_directory", "_alarms"):
             monkeypatch.setattr(f"normalhedge.service.{module}.time.time", lambda: self.now)
 
 

@@ -26,7 +26,7 @@ def test_a_stream_that_fails_midway_has_no_end(
     client.send_json("/v1/mixtures", {"name": "load"})
     ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
     ask(client, "predict", forecasts(0))
-    monkeypatch.setattr("normalhedge.service._views.LOG_AT_ONCE", 1)
+    monkeypatch.setattr("normalhedge.service._sqlite.PAGE", 1)
     asked = []
 
     def fail(*_: Any) -> Any:

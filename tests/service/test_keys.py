@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.service.examples import ONE, ask
+from normalhedge import Mixture
+from normalhedge.service._recovery import state_text
+from tests.service.examples import ONE, OPTIONS, ask
 from tests.service.running import Asked, served
 
 
@@ -86,3 +88,23 @@ def test_deep_ids_with_keys(small: Asked, depth: int) -> None:
     headers = {"content-type": "application/json", "idempotency-key": f"deep-{depth}"}
     answer = small.post(f"{ONE}/predict", content=content, headers=headers)
     assert answer.status_code == 200 if depth <= 300 else answer.status_code in {200, 400, 422}
+
+
+def test_the_key_of_an_import_covers_the_state(db: str) -> None:
+    def saved(outcome: float) -> str:
+        mixture = Mixture(**OPTIONS)
+        mixture.update(mixture.predict({"a": 1.0, "b": 2.0}).ticket, outcome)
+        return state_text(mixture)
+
+    first, second = saved(1.0), saved(1.5)
+    headers = {"idempotency-key": "k", "content-type": "application/json"}
+    for _ in range(2):  # also after a restart
+        with served(db) as url, Asked(url) as client:
+            answers = [
+                client.put("/v1/mixtures/copy/state", content=text, headers=headers)
+                for text in (first, first, second)
+            ]
+            assert [answer.status_code for answer in answers] == [201, 201, 409]
+            assert answers[1].headers["idempotency-replayed"] == "true"
+            assert "this Idempotency-Key was used for another request" in answers[2].text
+            assert client.get("/v1/mixtures/copy/state").text == first

@@ -23,6 +23,10 @@ def test_the_document_and_its_page_work_offline(client: Asked) -> None:
     for name in ("docs.js", "docs.css"):
         assert f"/pages/{name}" in page
         assert client.get(f"/pages/{name}").status_code == 200
+    for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
+        assert f"/vendor/swagger-ui/{name}" in page
+        answer = client.get(f"/vendor/swagger-ui/{name}")
+        assert answer.headers["content-encoding"] == "gzip"
     assert "//" not in page.replace("<!doctype", "")  # nothing from elsewhere
 
 

@@ -35,12 +35,57 @@ def test_a_second_process_is_refused_and_may_wait(tmp_path: Path) -> None:
                 assert second.stderr is not None
                 assert json.loads(second.stderr.readline())["what"] == "waiting"
                 ask(client, "predict", {"forecasts": {"a": 1.0}})
-                first.kill()
-                started = json.loads(second.stderr.readline())
-                with Asked(started["url"]) as other:
+                standing_by = json.loads(second.stderr.readline())
+                assert standing_by["what"] == "standing by"
+                with Asked(standing_by["url"]) as other:
+                    assert other.get("/healthz").json()["ok"] is True
+                    for path in ("/readyz", ONE):
+                        answer = other.get(path)
+                        assert answer.status_code == 503
+                        sentence = f"this server stands by: {db} is in use by process {first.pid}"
+                        assert answer.json()["error"].startswith(sentence)
+                    first.kill()
+                    assert json.loads(second.stderr.readline())["what"] == "started"
                     assert other.get(ONE).json()["rounds"] == 1
+                    assert other.get("/readyz").json()["ok"] is True
             finally:
                 second.kill()
+
+
+def test_a_stand_by_waits_for_the_port_too(tmp_path: Path) -> None:
+    db = str(tmp_path / "a.db")
+    with process("--db", db) as (url, first):
+        port = url.rpartition(":")[2]
+        command = [sys.executable, "-m", "normalhedge", "serve", "--port", port, "--wait"]
+        with subprocess.Popen([*command, "--db", db], stderr=subprocess.PIPE) as second:
+            try:
+                assert second.stderr is not None
+                assert json.loads(second.stderr.readline())["what"] == "waiting"
+                first.send_signal(signal.SIGTERM)
+                assert json.loads(second.stderr.readline())["what"] == "started"
+                with Asked(url) as client:
+                    assert client.get("/readyz").status_code == 200
+                second.send_signal(signal.SIGTERM)
+                assert second.wait(20) == 0
+            finally:
+                second.kill()
+
+
+def test_a_stand_by_stops(tmp_path: Path) -> None:
+    db = str(tmp_path / "a.db")
+    with process("--db", db) as (url, first):
+        command = [sys.executable, "-m", "normalhedge", "serve", "--port", "0", "--wait"]
+        with subprocess.Popen([*command, "--db", db], stderr=subprocess.PIPE) as second:
+            try:
+                assert second.stderr is not None
+                lines = [json.loads(second.stderr.readline())["what"] for _ in range(2)]
+                assert lines == ["waiting", "standing by"]
+                second.send_signal(signal.SIGTERM)
+                assert second.wait(20) == 0
+            finally:
+                second.kill()
+        assert first.poll() is None
+        assert httpx.get(f"{url}/readyz").status_code == 200
 
 
 def test_sigterm_finishes_what_was_begun(tmp_path: Path) -> None:

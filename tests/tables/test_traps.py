@@ -152,10 +152,21 @@ def test_a_revised_outcome_is_told(tomorrow: Any) -> None:
     assert "revised" not in tomorrow(table[:55])  # grown
     revised = table[:58].copy()
     revised.loc[20, "y"] += 1.0
-    assert "outcomes of rows of the last table were revised: they are not learned" in tomorrow(
-        revised
+    assert "outcomes of 1 row of earlier tables were revised" in tomorrow(revised)
+    assert "revised" not in tomorrow(table[58:])  # later rows alone
+
+
+def test_a_revised_outcome_of_a_part_is_told(tomorrow: Any) -> None:
+    table = honest(ds=days())
+    assert "revised" not in tomorrow(table[:30])
+    assert "revised" not in tomorrow(table[20:40])  # a window that moves
+    revised = table[25:45].copy()
+    revised.loc[[27, 33], "y"] += 1.0  # of the first table, and of the last
+    day = str(table["ds"][27])[:10]
+    assert f"outcomes of 2 rows of earlier tables were revised, the first at {day}: they" in (
+        tomorrow(revised)
     )
-    assert "revised" not in tomorrow(table[40:])  # a window of it
+    assert "revised" not in tomorrow(table[38:50])
 
 
 def test_a_revised_forecast_is_told() -> None:
@@ -187,3 +198,54 @@ def test_a_model_that_joins_is_no_renamed_one(tomorrow: Any) -> None:
     table = honest(ds=days())
     tomorrow(table[:50])
     assert "is new" not in tomorrow(table[50:].assign(spline=table["gam"]))
+
+
+def test_a_number_in_place_of_missing_values_is_told() -> None:
+    table = honest(ds=days())
+    assert "missing value" not in notes_of(table, time="ds")
+    table.loc[[5, 9, 20], "gam"] = -999.0
+    assert "gam is -999 in 3 rows, far from its other values" in notes_of(table, time="ds")
+    table = honest(ds=days())
+    table.loc[[5, 9], "y"] = 99999.0
+    assert "y is 99999 in 2 rows, far from its other values" in notes_of(table, time="ds")
+
+
+def test_a_column_without_outcomes_is_told() -> None:
+    table, mixture = honest(ds=days()), Mixture()
+    empty = table.assign(y=np.nan)
+    assert "column y has no outcome, so that nothing is learned" in notes_of(empty, time="ds")
+    blend(table[:50], "y", time="ds", mixture=mixture)
+    assert "no outcome" not in notes_of(empty[50:], time="ds", mixture=mixture)
+
+
+def test_a_row_of_totals_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = honest(ds=days())
+    table["ds"] = table["ds"].astype(str)
+    path = tmp_path / "data.csv"
+    text = table[["ds", "y", "gam", "ar"]].to_csv(index=False)
+    path.write_text(text + "Total,10000,10000,10000\n")
+    code, _, error = call(capsys, "blend", str(path), "--target", "y", "--time", "ds")
+    assert code
+    assert f"in row {ROWS + 1} it is 'Total'" in error
+
+
+@pytest.mark.parametrize(("form", "encoding"), [("|", "utf-8"), (",", "utf-16"), (";", "utf-16")])
+def test_bars_and_utf_16_are_read(
+    form: str, encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(honest(ds=days()).to_csv(index=False, sep=form).encode(encoding))
+    code, out, _ = call(capsys, "blend", str(path), "--target", "y", "--time", "ds")
+    assert code == 0
+    assert f"{ROWS}" in out
+
+
+def test_names_in_other_case_are_suggested() -> None:
+    table = honest(ds=days()).rename(columns={"y": " Load "})
+    with pytest.raises(ValueError, match="did you mean ' Load '"):
+        blend(table, "load")
+    with pytest.raises(ValueError, match="did you mean gam"):
+        blend(table, "GAM")
+    units = table.assign(gam=table["gam"].map("{:.1f} MW".format))
+    with pytest.raises(TypeError, match=r"it holds text, such as '.* MW'"):
+        blend(units, "gam")

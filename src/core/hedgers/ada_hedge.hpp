@@ -21,9 +21,8 @@ inline double mixability_gap(const Columns& before, const double* rises, double 
 #pragma omp simd reduction(max : widest)
     for (size_t i = 0; i < n; ++i) widest = larger(widest, std::fabs(rises[i]));
     if (eta * widest <= 1.0) {
-        double above = 0.0;  // as sum_i p_i r_i = 0, only the excess over the tangent counts
-#pragma omp simd reduction(+ : above)
-        for (size_t i = 0; i < n; ++i) above += weights[i] * excess_of_exp(eta * rises[i]);
+        // As sum_i p_i r_i = 0, only the excess over the tangent counts.
+        const double above = sum_of(n, [&](size_t i) { return weights[i] * excess_of_exp(eta * rises[i]); });
         return std::log1p(above) / eta;
     }
     const double slope = eta * log2_e;
@@ -32,16 +31,13 @@ inline double mixability_gap(const Columns& before, const double* rises, double 
 #pragma omp simd reduction(max : after)
     for (size_t i = 0; i < n; ++i)
         after = larger(after, slope * (keep * (regrets[i] - lead) + rises[i]));
-    double old_mass = 0.0;
-    double new_mass = 0.0;
-#pragma omp simd reduction(+ : old_mass, new_mass)
-    for (size_t i = 0; i < n; ++i) {
+    const auto [old_mass, new_mass] = add_up<2>(n, [&](size_t i, double& old, double& new_) {
         const double decayed = keep * (regrets[i] - lead);
-        old_mass += exp2(slope * decayed);
+        old += exp2(slope * decayed);
         // Fused, the same sum may come out an ulp above `after` or below it, and an ulp of 1e40 is
         // not nothing: who is ahead counts as one, whatever the rounding.
-        new_mass += exp2(-larger(after - slope * (decayed + rises[i]), 0.0));
-    }
+        new_ += exp2(-larger(after - slope * (decayed + rises[i]), 0.0));
+    });
     return larger((after / log2_e + std::log(larger(new_mass, 1.0) / old_mass)) / eta, 0.0);
 }
 

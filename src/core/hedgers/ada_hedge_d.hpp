@@ -31,10 +31,7 @@ inline double range_of(const double* values, size_t n) {
 }
 
 inline double dot(const double* a, const double* b, size_t n) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < n; ++i) total += a[i] * b[i];
-    return total;
+    return sum_of(n, [&](size_t i) { return a[i] * b[i]; });
 }
 
 struct AdaHedgeD : Late<AdaHedgeD, 2, 1> {

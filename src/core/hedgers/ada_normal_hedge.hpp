@@ -18,7 +18,8 @@ struct PotentialRise {
     const double up = larger(regret + 1.0, 0.0);
     const double width = 1.0 / (3.0 * clock);
     const double drop = (regret > 1.0 ? 4.0 * regret : up * up) * width;
-    return {up * up * width, one_less_exp(drop)};
+    const double share = one_less_exp(drop);
+    return {up * up * width, share};
 }
 
 [[gnu::always_inline]] inline double score_of_rise(double regret, double clock) {

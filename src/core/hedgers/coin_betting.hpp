@@ -28,7 +28,8 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
             const double stake = old_coins[i] * scale;
             const double counts = ((stake > 0.0) | (rho > 0.0)) ? 1.0 : 0.0;
             const double coin = rho * counts;  // a choice of two numbers would branch
-            wealth[i] = keep * old_wealth[i] + log1p(stake * coin);
+            const double growth = log1p(stake * coin);
+            wealth[i] = keep * old_wealth[i] + growth;
             coins[i] = keep * old_coins[i] + coin;
         }
     }

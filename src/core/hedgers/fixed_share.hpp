@@ -12,14 +12,7 @@ inline double grow(const Columns& before, const Columns& after, const double* ri
     const double* old = before.weights;
     double* weights = after.weights;
     const double top = leading(rises, after.n);
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (size_t i = 0; i < after.n; ++i) {
-        const double weight = old[i] * exp2(slope * (rises[i] - top));
-        weights[i] = weight;
-        total += weight;
-    }
-    return total;
+    return sum_of(after.n, [&](size_t i) { return weights[i] = old[i] * exp2(slope * (rises[i] - top)); });
 }
 
 // The base of Fixed Share and Variable Share: the weights are the memory, and only need to be normalised.

@@ -28,7 +28,8 @@ struct MLProd : Algorithm<MLProd, 3, 0> {
             const double rho = 0.5 * rises[i];
             const double wide = span(log_n, old_squares[i]);
             const double sum = keep * old_squares[i] + rho * rho;
-            const double grown = keep * old_logs[i] + log1p(std::sqrt(log_n / wide) * rho);
+            const double growth = log1p(std::sqrt(log_n / wide) * rho);
+            const double grown = keep * old_logs[i] + growth;
             squares[i] = sum;
             logs[i] = std::sqrt(wide / span(log_n, sum)) * grown;
         }

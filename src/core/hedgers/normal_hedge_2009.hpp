@@ -18,15 +18,12 @@ struct RaisedSums {
 
 [[gnu::always_inline]] inline RaisedSums raised_to(const double* regrets, size_t n, double lead,
                                                    double z) {
-    double mass = 0.0;
-    double moment = 0.0;
-#pragma omp simd reduction(+ : mass, moment)
-    for (size_t i = 0; i < n; ++i) {
+    const auto [mass, moment] = add_up<2>(n, [&](size_t i, double& potentials, double& squares) {
         const double x = larger(regrets[i], 0.0) / lead;
         const double phi = exp2(log2_e * z * (x * x - 1.0));
-        mass += phi;
-        moment += x * x * phi;
-    }
+        potentials += phi;
+        squares += x * x * phi;
+    });
     return {mass, moment};
 }
 

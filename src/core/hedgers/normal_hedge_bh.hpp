@@ -35,13 +35,11 @@ inline double exponent_of_leader(const double* regrets, size_t n, double lead, d
 // t / t_0 - 1, which is mean exp(u x^2)^2 - 1, with the digits of a small u kept.
 inline double growth_of_time(const double* regrets, size_t n, double lead, double most, double u) {
     if (u > 1.0) return most / u - 1.0;
-    double rise = 0.0;
-#pragma omp simd reduction(+ : rise)
-    for (size_t i = 0; i < n; ++i) {
+    const double rise = sum_of(n, [&](size_t i) {
         const double x = larger(regrets[i], 0.0) / lead;
         const double exponent = u * x * x;
-        rise += exponent + excess_of_exp(exponent);
-    }
+        return exponent + excess_of_exp(exponent);
+    });
     const double mean = rise / static_cast<double>(n);
     return mean * (2.0 + mean);
 }

@@ -73,9 +73,8 @@ struct OfRates {
 template <class Kind, class Regret, class Squares>
 [[gnu::always_inline]] inline void integrate(size_t n, Regret regret, Squares squares,
                                              double* factors, double* exponents) {
-    double level = 0.0;  // how many are flat
-#pragma omp simd reduction(+ : level)
-    for (size_t i = 0; i < n; ++i) level += is_flat(regret(i), squares(i)) ? 1.0 : 0.0;
+    const double level =  // how many are flat
+        sum_of(n, [&](size_t i) { return is_flat(regret(i), squares(i)) ? 1.0 : 0.0; });
     if (level < static_cast<double>(n)) {
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {

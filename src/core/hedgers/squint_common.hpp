@@ -105,13 +105,10 @@ private:
             after.n, [=](size_t i) { return 0.5 * (kept * old[i] + rises[i]); },
             [=](size_t) { return squares; }, q, exponents);
         raise_integrals(q, exponents, after.n);
-        double moment = 0.0;
-#pragma omp simd reduction(+ : moment)
-        for (size_t i = 0; i < after.n; ++i) {
+        return sum_of(after.n, [&](size_t i) {
             const double rho = 0.5 * rises[i];
-            moment += q[i] * rho * rho;
-        }
-        return moment;
+            return q[i] * rho * rho;
+        });
     }
 
     static void integrate_all(const Columns& now, double* factors, double* exponents) {

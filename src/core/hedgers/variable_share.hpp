@@ -22,14 +22,10 @@ struct VariableShare : Sharing<VariableShare> {
         const size_t n = after.n;
         double* taken = room;
         double* weights = after.weights;
-        double pool = 0.0;
-#pragma omp simd reduction(+ : pool)
-        for (size_t i = 0; i < n; ++i) {
+        const double pool = sum_of(n, [&](size_t i) {
             const double loss = 0.5 * (1.0 - gain - rises[i]);  // in [0, 1], up to rounding
-            const double lost = weights[i] * (1.0 - exp2(log2_kept * loss));
-            taken[i] = lost;
-            pool += lost;
-        }
+            return taken[i] = weights[i] * (1.0 - exp2(log2_kept * loss));
+        });
         // A single expert keeps all its weight.
         const double part = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0.0;
 #pragma omp simd

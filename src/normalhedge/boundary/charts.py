@@ -73,6 +73,41 @@ def draw(title: str, panels: Sequence[PlotPanel], library: str | None = None) ->
     return drawing(clipped(shown(title), 90), panels)
 
 
+Drawing = tuple[str, Sequence[PlotPanel]]
+"""The title and the panels of a figure."""
+
+
+class Plotted:
+    """An object that a notebook shows as a figure."""
+
+    def _drawing(self) -> Drawing:
+        raise NotImplementedError
+
+    def plot(self, library: str | None = None) -> Any:
+        """Return a figure, which a notebook shows if it is the last value of a cell.
+
+        A mixture has the outcomes and blends of its `history`, and the weights now; a table that
+        was blended has the last outcomes and blends, and losses and weights over time; regimes have
+        the observations by regime, and the probabilities of regimes.
+
+        Parameters
+        ----------
+        library
+            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+
+        Examples
+        --------
+        >>> from normalhedge import Mixture
+        >>> mixture = Mixture()
+        >>> for day in range(20):
+        ...     mixture.update(mixture.predict({"gam": 51.0, "ar": 49.0}).ticket, 50.0)
+        >>> figure = mixture.plot("matplotlib")
+        >>> len(figure.axes)
+        2
+        """
+        return draw(*self._drawing(), library)
+
+
 def _colours(curves: Sequence[Curve]) -> list[str]:
     return [
         curve.colour or COLOURS[k % len(COLOURS)]

@@ -10,8 +10,11 @@ T = TypeVar("T")
 
 def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the error for an unknown name, with the most similar known name."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f": did you mean {close[0]}?" if close else "."
+    known = list(known)
+    close = [other for other in known if other.strip().casefold() == name.strip().casefold()]
+    close = close or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    meant = "".join(close[:1])
+    hint = f": did you mean {meant if meant == meant.strip() else repr(meant)}?" if close else "."
     return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
 
 

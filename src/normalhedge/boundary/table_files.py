@@ -29,6 +29,7 @@ def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
         raise ValueError(f"there is no file {path}")
     name = path.name.lower().removesuffix(".gz")
     reader: Callable[[Path], Any]
+    encoding = encoding or _encoding_of_mark(path)
     if name.endswith((".parquet", ".pq")):
         reader = extras.require("pyarrow.parquet").read_table
     elif name.endswith((".csv", ".tsv", ".txt")):
@@ -47,20 +48,22 @@ def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
         reason = str(error).splitlines()[0]
         if encoding is None and "UTF8" in reason.upper().replace("-", ""):
             reason += "; if the file is not in UTF-8, name its encoding, such as latin-1 or cp1252"
+        if "Expected 1 columns" in reason:
+            reason += "; the first line must have the names of the columns"
         raise ValueError(f"{path} cannot be read: {reason}") from None
     except LookupError:
         raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
 
 
 def _read_csv(path: Path, encoding: str) -> Any:
-    """Read a CSV file; the delimiter is the most frequent of comma, semicolon and tab."""
+    """Read a CSV file; the delimiter is the most frequent of comma, semicolon, tab and bar."""
     arrow = extras.require("pyarrow.csv")
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     read_as = "utf-8-sig" if encoding.lower().replace("-", "") == "utf8" else encoding
     with opened(path, "rt", encoding=read_as, errors="replace") as file:
         lines = [line for _, line in zip(range(SAMPLE), file, strict=False)]
     first = lines[0] if lines else ""
-    delimiter = max(",;\t", key=first.count)
+    delimiter = max(",;\t|", key=first.count)
     # In a single column, an empty line is a missing value.
     single = delimiter not in first
     local = _columns_with_offsets(lines, delimiter)
@@ -79,6 +82,16 @@ def _read_csv(path: Path, encoding: str) -> Any:
     if any(map(extras.require("pyarrow.types").is_binary, table.schema.types)):
         raise UnicodeError("some text is not in UTF-8")
     return _without_empty_end(table) if single else table
+
+
+def _encoding_of_mark(path: Path) -> str | None:
+    """Return the encoding that the first bytes of a file tell, if it is not UTF-8."""
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opened(path, "rb") as file:
+            return "utf-16" if file.read(2) in {b"\xff\xfe", b"\xfe\xff"} else None
+    except (OSError, EOFError):  # the reader tells
+        return None
 
 
 def _columns_with_offsets(lines: list[str], delimiter: str) -> list[str]:

@@ -31,11 +31,12 @@ from normalhedge.latent.regimes import (
     new_regimes,
     regime_table,
     resume,
+    verdict,
 )
 from normalhedge.live.options import options
 from normalhedge.reports import write_inferred
 
-FILE_ONLY = ("time", "forecast", "forecast_out", "out", "report", "safe_csv")
+FILE_ONLY = ("time", "forecast", "forecast_out", "out", "segments", "report", "safe_csv")
 """Options for files only."""
 
 STREAM_ONLY = ("symbols", "sync", "max_line")
@@ -111,7 +112,12 @@ def _regimes_options(command: Any) -> Any:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
               show_default=True, help="The coverage of prediction intervals.")  # fmt: skip
 @shared.path_option(
-    "--out", shared.TABLE, "Write states, probabilities and predictions, round by round."
+    "--out",
+    shared.TABLE,
+    "Write states, probabilities and predictions, round by round; and the states in hindsight.",
+)
+@shared.path_option(
+    "--segments", shared.TABLE, "Write the stays in hindsight: from, to, state, mean and more."
 )
 @shared.path_option("--forecast-out", shared.TABLE, "Write the forecast of --forecast.")
 @shared.path_option("--report", "FILE.html", "Write a page with plots to this file.")
@@ -122,7 +128,8 @@ def command(data: str, state: Path | None, **parameters: Any) -> None:
     """Find the regimes of a series and predict it, using past rounds only.
 
     Hidden Markov models with several numbers of states learn online, and their weights follow their
-    predictions. The results of a round never use later rounds.
+    predictions. The results of a round never use later rounds, but for the results in hindsight:
+    the verdict, the table of regimes, --segments, and columns of --out that say so.
     """
     if data == "-":
         shared.refuse_options(parameters, FILE_ONLY, "files")
@@ -189,7 +196,7 @@ def _infer_file(
     parameters: dict[str, Any],
 ) -> None:
     """Find the regimes of a table's columns; print and write the results."""
-    outputs = [(parameters[name], shared.TABLES) for name in ("out", "forecast_out")]
+    outputs = [(parameters[name], shared.TABLES) for name in ("out", "segments", "forecast_out")]
     shared.check_outputs(data, [*outputs, (parameters["report"], (".html",))])
     table = table_files.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
@@ -214,7 +221,9 @@ def _infer_file(
         _write(inferred, what, data.name, parameters)
     if state_file is not None:
         state_file.finish(inferred.live)
-    shared.echo_written(parameters["out"], parameters["forecast_out"], parameters["report"])
+    shared.echo_written(
+        *(parameters[name] for name in ("out", "segments", "forecast_out", "report"))
+    )
     if state_file is not None:
         shared.echo_written(state=state_file.path)
 
@@ -248,6 +257,8 @@ def _is_number(name: str) -> bool:
 def _print(inferred: Inferred, what: str, parameters: dict[str, Any]) -> None:
     if inferred.sequence.guess:
         echo(f"guessed: {what} holds {inferred.sequence.guess}", err=True)
+    echo(verdict(inferred).sentence)
+    echo()
     shared.echo_table(*regime_table(inferred))
     echo()
     for name, text in facts(inferred):
@@ -261,11 +272,13 @@ def _print(inferred: Inferred, what: str, parameters: dict[str, Any]) -> None:
 def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any]) -> None:
     safe = parameters["safe_csv"]
     if parameters["out"] is not None:
-        columns, name = inferred.columns(), parameters["time"] or "round"
+        columns, name = inferred.columns(hindsight=True), parameters["time"] or "round"
         when = columns.pop("time", list(range(len(inferred.path))))
         if name in columns:
             raise click.UsageError(f"{name} is a column of the output, too: rename it")
         number_tables.write_table(parameters["out"], {name: when, **columns}, safe=safe)
+    if parameters["segments"] is not None:
+        number_tables.write_table(parameters["segments"], inferred.stays(), safe=safe)
     ahead = None if parameters["forecast"] is None else inferred.forecast(parameters["forecast"])
     if ahead is not None and parameters["forecast_out"] is not None:
         columns = forecast_columns(ahead, inferred, parameters["level"])
@@ -277,8 +290,8 @@ def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any
             baselines(inferred.sequence),
             title=f"The regimes of {what}",
             subtitle=f"{source}, {counted(inferred.live.regimes.rounds, 'round')}, "
-            f"{counted(len(inferred.parameters), 'regime')}. Models are learned online; "
-            "the results of a round never use later rounds",
+            f"{counted(len(inferred.hindsight.parameters), 'regime')}. Models are learned online; "
+            "only results in hindsight use later rounds",
             ahead=ahead,
             level=parameters["level"],
             **shared.provenance(),

@@ -29,6 +29,11 @@ from normalhedge.cli._terminal import echo
               help="Allow other machines to connect without tokens.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="Accept requests to the server under this name, too; repeatable.")  # fmt: skip
+@path_option("--tls-cert", "FILE", "Speak HTTPS, with this certificate.")
+@path_option("--tls-key", "FILE", "The key of the certificate.")
+@path_option("--tls-client-ca", "FILE", "Ask clients for certificates of these authorities.")
+@click.option("--trust-proxy", multiple=True, metavar="ADDRESS",
+              help="Believe the X-Forwarded-For of this proxy; repeatable.")  # fmt: skip
 @click.option("--wait", is_flag=True, default=None,
               help="Wait while another process owns the database.")  # fmt: skip
 @click.option("--keep-days", type=click.FloatRange(0), metavar="DAYS",
@@ -57,10 +62,11 @@ def command(config: Path | None, check: bool, **parameters: Any) -> None:  # noq
         extras.require(module)
     from normalhedge.service import server, settings  # noqa: PLC0415 -- an extra
 
-    for name in ("token_file", "alarm_secret_file"):
-        if parameters[name] is not None:
-            parameters[name] = str(parameters[name])
-    parameters["allow_host"] = parameters["allow_host"] or None
+    for name, value in parameters.items():
+        if isinstance(value, Path):
+            parameters[name] = str(value)
+        elif value == ():
+            parameters[name] = None
     configuration = settings.read_settings(config, **parameters)
     if check:
         for sentence in server.check(configuration):

@@ -30,6 +30,7 @@ from normalhedge.latent.regimes import (
     Inferred,
     Live,
     Regimes,
+    RegimesInHindsight,
     infer,
     resume,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "Persistence",
     "Predictor",
     "Regimes",
+    "RegimesInHindsight",
     "StateExperts",
     "bank_from_hmmlearn",
     "best_candidate",

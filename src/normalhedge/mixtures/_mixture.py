@@ -224,8 +224,8 @@ class Mixture(MixtureViews):
             mixture does not change then.
         """
         # A dict of numbers takes one call of the core.
-        if confidence is None and id is None and context is None:
-            prediction: Prediction | None = self._live.predict(forecasts)
+        if confidence is None and id is None:
+            prediction: Prediction | None = self._live.predict(forecasts, context)
             if prediction is not None:
                 return prediction
         with self._live.turn, INSIDE:
@@ -424,7 +424,14 @@ class Mixture(MixtureViews):
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
             outcomes = self._outcomes(self._settled_round(ticket), outcome)
-            if not self._live.correct(version, ticket, outcomes):
+            try:
+                done = self._live.correct(version, ticket, outcomes)
+            except KeyError as error:
+                raise ValueError(
+                    "the settled rounds of this mixture do not belong together, so that none can "
+                    "be corrected: was its file changed?"
+                ) from error
+            if not done:
                 raise self._too_late(ticket)
 
     def _ticket(self, ticket: Any, id_: Any, *, settled: bool) -> Any:

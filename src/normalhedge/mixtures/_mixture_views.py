@@ -5,7 +5,7 @@ from warnings import warn
 
 import numpy as np
 
-from normalhedge.boundary import charts
+from normalhedge.boundary.charts import Drawing, Plotted
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.guarantees import Bound
@@ -17,7 +17,7 @@ from normalhedge.mixtures.state import INSIDE, MixtureSettings, MixtureState
 from normalhedge.mixtures.summaries import Summary, mixture_panels, regret_bound, summarise
 
 
-class MixtureViews(MixtureState):
+class MixtureViews(MixtureState, Plotted):
     """The part of `Mixture` that changes nothing."""
 
     @property
@@ -150,29 +150,9 @@ class MixtureViews(MixtureState):
         with self._live.turn, INSIDE:
             return explain_mixture(self)
 
-    def plot(self, library: str | None = None) -> Any:
-        """Return a figure of the outcomes and blends of the `history`, and of the weights now.
-
-        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
-
-        Parameters
-        ----------
-        library
-            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
-
-        Examples
-        --------
-        >>> from normalhedge import Mixture
-        >>> mixture = Mixture()
-        >>> for day in range(20):
-        ...     mixture.update(mixture.predict({"gam": 51.0, "ar": 49.0}).ticket, 50.0)
-        >>> figure = mixture.plot("matplotlib")
-        >>> len(figure.axes)
-        2
-        """
+    def _drawing(self) -> Drawing:
         with self._live.turn, INSIDE:
-            panels = mixture_panels(self)
-        return charts.draw(repr(self), panels, library)
+            return repr(self), mixture_panels(self)
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for a notebook."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes import (
     Forecast,
     Inferred,
@@ -13,17 +14,27 @@ from normalhedge.latent.regimes import (
     forecast_table,
     regime_table,
     score_table,
+    segment_table,
+    verdict,
 )
 from normalhedge.reports import _latent_figures as latent_figures
-from normalhedge.reports._page import Section, write_page
+from normalhedge.reports._page import Fold, Section, write_page
 
 MEANS = 240
 """The largest number of points in the plot of probabilities; each is a mean over some rounds."""
 
 SERIES = (
-    "Each observation has the colour of its most probable regime, given the observations up to "
-    "that round. The table shows the regimes at the end of the series; the mean duration is the "
-    "mean number of rounds before the next switch."
+    "Each observation has the colour of the regime that was most probable when it came, given the "
+    "observations up to that round. The table shows the observations in each regime in hindsight; "
+    "a stay is an unbroken run of rounds in a regime."
+)
+HINDSIGHT = (
+    "Given all rounds, later ones too: each observation has the colour of its regime on the most "
+    "probable path."
+)
+SMOOTHED = (
+    "The smoothed probabilities, given all rounds. Nobody could have known them at the time: use "
+    "them to look back, not to judge predictions."
 )
 FORECAST = (
     "The forecast after the last round. “Switch” is the probability that the regime differs from "
@@ -79,14 +90,38 @@ def write_inferred(
     when, remark = latent_figures.axis(range(rounds) if found.time is None else found.time)
     width = -(-rounds // MEANS)
     unit = f" Each point is a mean over {width} rounds." if width > 1 else ""
-    plot = latent_figures.series(found, when)
+    looked = found.hindsight
+    causal = looked.fold(found.path.probabilities)
+    fitted = causal.any(axis=1)
+    states = np.where(fitted, causal.argmax(axis=1), -1)
+    stays = Fold(f"All {counted(sum(looked.stays.values()), 'stay')}", *segment_table(found))
+    result = verdict(found)
     sections = [
-        Section("series", "The series and its regimes", SERIES, plot, *regime_table(found)),
+        Section(
+            "series",
+            "The series and its regimes, at the time",
+            SERIES,
+            latent_figures.series(found, when, states, "series"),
+            *regime_table(found),
+        ),
         Section(
             "probabilities",
-            "The probability of each regime",
+            "The probability of each regime, at the time",
             "All models vote with their weights, given the observations up to each round." + unit,
-            latent_figures.probabilities(found, when, width),
+            latent_figures.probabilities(causal, when, width, "probabilities"),
+        ),
+        Section(
+            "hindsight",
+            "The regimes in hindsight",
+            HINDSIGHT,
+            latent_figures.series(found, when, looked.path, "hindsight"),
+            folds=[stays] if stays.rows else [],
+        ),
+        Section(
+            "smoothed",
+            "The probability of each regime, in hindsight",
+            SMOOTHED + unit,
+            latent_figures.probabilities(looked.probabilities, when, width, "smoothed"),
         ),
         Section(
             "parameters",
@@ -106,6 +141,8 @@ def write_inferred(
         path,
         title=title,
         subtitle=f"{subtitle}{remark}",
+        verdict=result.sentence,
+        small=result.evidence,
         claims=[],
         sections=[
             *sections,

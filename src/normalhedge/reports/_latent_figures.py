@@ -1,9 +1,9 @@
 """The figures of the page about the regimes of a series."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from normalhedge.reports._figures import (
     label,
     new_figure,
 )
+
+T = TypeVar("T")
+# numbers of rounds, and what was known of each regime by then
+History = tuple[tuple[int, dict[int, T]], ...]
 
 POINTS = 2000
 """The largest number of points of a series in a plot."""
@@ -87,8 +91,8 @@ def _stack(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
     return figure
 
 
-def series(inferred: Inferred, when: Sequence[Any]) -> str:
-    """Draw the observations in the colours of their regimes."""
+def series(inferred: Inferred, when: Sequence[Any], states: np.ndarray, name: str) -> str:
+    """Draw the observations in the colours of their regimes, -1 where there is none."""
     sequence = inferred.sequence
     names: Sequence[str] = sequence.encoding.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
@@ -98,7 +102,6 @@ def series(inferred: Inferred, when: Sequence[Any]) -> str:
         table = table + 0.5 * ((np.arange(len(table)) * 0.618) % 1.0 - 0.5)[:, np.newaxis]
     at = np.unique(np.linspace(0, len(table) - 1, min(len(table), POINTS)).astype(int))
     figure = _stack(len(names), names if names[0] else (), 220 if len(names) > 1 else 200)
-    states = inferred.states
     style: dict[str, Any]
     for row in range(len(names)):
         for state in np.unique(states[states >= 0]).tolist():
@@ -113,7 +116,7 @@ def series(inferred: Inferred, when: Sequence[Any]) -> str:
     elif sequence.raw is not None and sequence.encoding.above is not None:
         line = {"color": GREY, "width": 1, "dash": "dot"}
         figure.add_hline(y=sequence.encoding.above, line=line)
-    return _finish(figure, when, "series")
+    return _finish(figure, when, name)
 
 
 def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
@@ -124,24 +127,38 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
     return starts + sizes // 2, sums / sizes[:, np.newaxis]
 
 
-def probabilities(inferred: Inferred, when: Sequence[Any], width: int) -> str:
-    """Draw the probability of each regime, stacked."""
-    begin = int(inferred.path.probabilities.any(axis=1).argmax())
-    middles, means = _means(inferred.probabilities[begin:], width)
+def probabilities(shares: Floats, when: Sequence[Any], width: int, name: str) -> str:
+    """Draw the probability of each regime, T x regimes, stacked; zeros before the first fit."""
+    begin = int(shares.any(axis=1).argmax())
+    middles, means = _means(shares[begin:], width)
     figure = new_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
     for state in np.flatnonzero(means.any(axis=0)).tolist():
         style: dict[str, Any] = {"stackgroup": "one", "line": {"width": 0, "color": _colour(state)}}
         style |= {"fillcolor": _colour(state), "hover": "%{y:.2f}"}
         _add(figure, when, middles + begin, means[:, state], f"state {state}", **style)
     figure.update_layout(legend={"traceorder": "normal"})
-    return _finish(figure, when, "probabilities")
+    return _finish(figure, when, name)
+
+
+def _folded(inferred: Inferred, history: Iterable[tuple[int, dict[int, T]]]) -> History[T]:
+    """Return a history by the regimes in hindsight: of several of that time, the most frequent."""
+    causal, looked = inferred.path.probabilities, inferred.hindsight
+    places = looked.fold_places(causal).tolist()
+    shares = causal.sum(axis=0).tolist()
+    result = []
+    for rounds, known in history:
+        mine: dict[int, T] = {}
+        for number in sorted(known, key=lambda n: shares[n]):
+            mine[places[number]] = known[number]
+        result.append((rounds, mine))
+    return tuple(result)
 
 
 def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     """Return a text and a plot of the parameters of the regimes over time."""
     if inferred.sequence.labels:
         return _symbol_parameters(inferred, when)
-    history = inferred.history
+    history = _folded(inferred, inferred.history)
     names: Sequence[str] = inferred.sequence.encoding.columns[:PANELS] or ("",)
     figure = _stack(len(names), names if names[0] else (), 220)
     first = inferred.live.regimes.rounds - len(inferred.path)
@@ -166,13 +183,15 @@ def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
             _add(figure, when, at, mean, f"state {state}", row + 1, **style)
     text = (
         "The mean of each regime as learned by that round, with one deviation on both sides "
-        "(dotted). Where a line ends, the regime was dropped or merged with another."
+        "(dotted). Where a line ends, the regime was dropped or merged with another. Numbers are "
+        "given in hindsight."
     )
     return text, _finish(figure, when, "parameters")
 
 
 def _symbol_parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
-    history, labels = inferred.symbol_history, inferred.sequence.labels
+    labels = inferred.sequence.labels
+    history = _folded(inferred, inferred.symbol_history)
     states = sorted({state for _, known in history for state in known})
     first = inferred.live.regimes.rounds - len(inferred.path)
     at = np.array([at - first - 1 for at, _ in history], dtype=int)

@@ -62,7 +62,7 @@ def report_inferred(
         baselines(inferred.sequence),
         title=title or "Regimes of a series",
         subtitle=f"{counted(regimes.rounds, 'round')}, "
-        f"{counted(len(inferred.parameters), 'regime')}",
+        f"{counted(len(inferred.hindsight.parameters), 'regime')}",
         command=f"infer(...).report({path.name!r})",
         settings=_versions(),
         ahead=ahead,

@@ -190,7 +190,7 @@ class Alarms:
         took = LONG
         try:
             sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.in_thread(_alerts, mixture)
+            alerts, took = await self.registry.aside(_alerts, mixture)
         except Problem:
             return
         except Exception as error:
@@ -256,8 +256,8 @@ def _facts(live: LiveMixture, now: float) -> dict[str, dict[Key, Fact]]:
         if overdue.since is not None:
             since = datetime.fromtimestamp(overdue.since, UTC)
             text = (
-                f"{counted(overdue.rounds, 'round')} waited for longer than {overdue.usual:,.0f} "
-                f"s; the first one has ticket {overdue.ticket}, of {since:%Y-%m-%d %H:%M:%S} UTC"
+                f"{counted(overdue.rounds, 'round')} waited for longer than {_span(overdue.usual)}"
+                f"; the first one has ticket {overdue.ticket}, of {since:%Y-%m-%d %H:%M:%S} UTC"
             )
             facts["overdue"][Key(number, "overdue", None, None)] = Fact(overdue.since, text)
     if live.alerts is not None:
@@ -266,6 +266,14 @@ def _facts(live: LiveMixture, now: float) -> dict[str, dict[Key, Fact]]:
             key = Key(number, alert["kind"], alert["expert"], alert["other"])
             facts[key.kind][key] = Fact(alert["since"], alert["text"])
     return facts
+
+
+def _span(seconds: float | None) -> str:
+    """Return a number of seconds in the largest unit that fits."""
+    time = seconds or 0.0
+    units = ((86_400.0, "days"), (3600.0, "h"), (60.0, "min"))
+    size, unit = next(((size, unit) for size, unit in units if time >= 2.0 * size), (1.0, "s"))
+    return f"{time / size:.3g} {unit}"
 
 
 def _is_over(key: Key, facts: dict[int, dict[str, dict[Key, Fact]]]) -> bool:

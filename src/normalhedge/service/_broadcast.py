@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,8 +17,8 @@ from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json
 from normalhedge.service._http import EVENTS, Call, Stream
 from normalhedge.service._live import LiveMixture
-from normalhedge.service._past import complete, predicted, settled
-from normalhedge.service._problems import Problem, StorageFailure
+from normalhedge.service._past import Forecasts, predicted, settled
+from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import AlarmRow, Event
 
@@ -25,7 +26,12 @@ TICK = 0.25  # events are told at most this often, in seconds
 MOST = 50  # the number of events of a mixture that are told at once; the earlier ones are left out
 BEAT = 15.0  # a line is sent at least this often, so that nobody thinks the connection is dead
 ALL = 0  # the channel of all mixtures
-BACKLOG = 64  # the number of messages that a slow listener may be behind; then it is disconnected
+LARGE = 200_000  # larger events are counted, and not told; the log has them
+AT_ONCE = 200  # the number of mixtures whose health is told at once; the others follow
+# BACKLOG, BACKLOG_SIZE: the number of messages that a slow listener may be behind, and the bytes
+# that may wait for all listeners; then slow ones are disconnected
+BACKLOG = 64
+BACKLOG_SIZE = 32_000_000
 
 
 class Broadcast:
@@ -36,11 +42,11 @@ class Broadcast:
         self.listeners: dict[int, set[asyncio.Queue[bytes | None]]] = {}
         self._waiting: dict[int, deque[Event]] = {}
         self._counts: Counter[int] = Counter()
+        self._telling: asyncio.Future[None] | None = None
         self._changed: set[int] = set()
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
-        self._closed = False
-        self._tasks: set[asyncio.Future[None]] = set()
+        self._queued = 0  # the bytes of all messages that wait for slow listeners
 
     @property
     def count(self) -> int:
@@ -57,8 +63,9 @@ class Broadcast:
                 continue
             self._changed.add(event.mixture)
             if event.mixture in self.listeners:
-                self._waiting.setdefault(event.mixture, deque(maxlen=MOST)).append(event)
                 self._counts[event.mixture] += 1
+                if len(event.body) + len(event.answer) <= LARGE:
+                    self._waiting.setdefault(event.mixture, deque(maxlen=MOST)).append(event)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
 
@@ -70,46 +77,58 @@ class Broadcast:
             self._hand(channel, message("alarm", content, None))
 
     def _tick(self) -> None:
-        """Encode the gathered events, once for each channel, and hand them to the listeners."""
+        """Encode the gathered events in a thread, once for each channel."""
         self._timer = None
-        waiting, self._waiting = self._waiting, {}
-        counts, self._counts = self._counts, Counter()
-        changed, self._changed = self._changed, set()
-        if self.registry.storage.lookups_are_quick:
-            for number, events in waiting.items():
-                self._hand(number, self._encode(number, events, counts[number]))
-        elif waiting:
-            task = asyncio.ensure_future(self._tell_slowly(waiting, counts))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        if ALL in self.listeners and (changed or self._moved):
-            now, by_id = time.time(), self.registry.by_id
-            health = [by_id[number].health(now) for number in changed if number in by_id]
-            names = sorted(self.registry.names) if self._moved else None
-            content = {"mixtures": health, "names": names, "time": now}
-            self._hand(ALL, message("health", content, self.registry.committer.sequence))
-            self._moved = False
+        if self._telling is not None and not self._telling.done():
+            self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
+            return
+        if self._counts:
+            waiting, self._waiting = self._waiting, {}
+            counts, self._counts = self._counts, Counter()
+            self._telling = asyncio.ensure_future(self._tell(waiting, counts))
+        if ALL in self.listeners and (self._changed or self._moved):
+            self._tell_all()
+        else:
+            self._changed.clear()
 
-    async def _tell_slowly(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
-        """Do the same in a thread, where the database takes its time."""
-        for number, events in waiting.items():
-            data = await self.registry.in_thread(self._encode, number, events, counts[number])
-            self._hand(number, data)
+    def _tell_all(self) -> None:
+        """Tell the health of the mixtures that changed; where there are many, of some at a time."""
+        now, by_id = time.time(), self.registry.by_id
+        told = [self._changed.pop() for _ in range(min(len(self._changed), AT_ONCE))]
+        health = [by_id[number].health(now) for number in told if number in by_id]
+        names = sorted(self.registry.names) if self._moved else None
+        content = {"mixtures": health, "names": names, "time": now}
+        self._hand(ALL, message("health", content, self.registry.committer.sequence))
+        self._moved = False
+        if self._changed and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
 
-    def _encode(self, number: int, events: deque[Event], count: int) -> bytes:
-        """Return the message about events of a mixture."""
-        live, now = self.registry.by_id.get(number), time.time()
-        try:
-            described = [self._describe(live, event) for event in events]
-        except StorageFailure:
-            described = []
-        content = {
-            "events": described,
-            "skipped": count - len(described),
-            "health": None if live is None else live.health(now),
-            "time": now,
-        }
-        return message("events", content, events[-1].sequence)
+    async def _tell(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
+        """Hand the events of each mixture to its listeners."""
+        for number, count in counts.items():
+            events = waiting.get(number, deque())
+            described = await self.registry.aside(self._encode, number, events)
+            live, now = self.registry.by_id.get(number), time.time()
+            content = {
+                "events": described,
+                "skipped": count - len(described),
+                "health": None if live is None else live.health(now),
+                "time": now,
+            }
+            last = events[-1].sequence if events else None
+            self._hand(number, message("events", content, last))
+
+    def _encode(self, number: int, events: deque[Event]) -> list[msgspec.Raw]:
+        """Return the descriptions of the last events of a mixture."""
+        live, size = self.registry.by_id.get(number), 0
+        described: list[msgspec.Raw] = []
+        with suppress(StorageFailure, DamagedLog):
+            for event in reversed(events):
+                described.append(msgspec.Raw(as_json(self._describe(live, event))))
+                size += len(described[-1])
+                if size > LARGE:
+                    break
+        return described[::-1]
 
     def _describe(self, live: LiveMixture | None, event: Event) -> dict[str, Any]:
         """Return the data about an event for listeners."""
@@ -122,35 +141,37 @@ class Broadcast:
         if rounds:
             newest = [{"ticket": ticket, **made} for ticket, made in rounds.items()]
             description["predicted"] = newest[-MOST:]
-        if settlements and live is not None and live.mixture is not None:
-            loss = live.mixture.settings.loss
-            for settlement in settlements:
-                complete(self.registry.storage, event.mixture, loss, settlement, rounds)
-            description["settled"] = settlements
+        mixture = None if live is None else live.mixture
+        if settlements and mixture is not None:
+            forecasts = Forecasts(self.registry.storage, event.mixture)
+            described: list[msgspec.Raw] = []
+            size = 0
+            for settlement in reversed(settlements):
+                forecasts.complete(settlement, mixture.settings.loss)
+                described.append(msgspec.Raw(as_json(settlement)))
+                size += len(described[-1])
+                if size > LARGE:
+                    break
+            description["settled"] = described[::-1]
         if not rounds and not settlements:
-            description["change"] = msgspec.json.decode(event.body)
+            description["change"] = msgspec.Raw(event.body.encode())
         return description
 
     def _hand(self, channel: int, data: bytes) -> None:
         for queue in list(self.listeners.get(channel, ())):
-            if queue.qsize() >= BACKLOG:
+            waits = queue.qsize()
+            if waits >= BACKLOG or (waits and self._queued > BACKLOG_SIZE):
                 self._leave(channel, queue)
                 queue.put_nowait(None)
             else:
                 queue.put_nowait(data)
+                self._queued += len(data)
 
     def _leave(self, channel: int, queue: "asyncio.Queue[bytes | None]") -> None:
         queues = self.listeners.get(channel, set())
         queues.discard(queue)
         if not queues:
             self.listeners.pop(channel, None)
-
-    def close(self) -> None:
-        """Disconnect all listeners."""
-        self._closed = True
-        for queues in list(self.listeners.values()):
-            for queue in queues:
-                queue.put_nowait(None)
 
     async def events(self, call: Call) -> Stream:
         """Tell the health of mixtures, as it changes."""
@@ -173,17 +194,21 @@ class Broadcast:
         self.listeners.setdefault(channel, set()).add(queue)
         try:
             yield b"retry: 1000\n\n" + message("hello", {"time": time.time()}, None)
-            while not self._closed:
+            while True:
                 try:
                     async with asyncio.timeout(BEAT):
                         data = await queue.get()
                 except TimeoutError:
-                    data = b": still here\n\n"
+                    yield b": still here\n\n"
+                    continue
                 if data is None:
                     return
+                self._queued -= len(data)
                 yield data
         finally:
             self._leave(channel, queue)
+            while not queue.empty():
+                self._queued -= len(queue.get_nowait() or b"")
 
 
 def message(kind: str, content: Any, sequence: int | None) -> bytes:

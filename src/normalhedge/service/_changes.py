@@ -1,6 +1,5 @@
 """Answers to requests that change mixtures."""
 
-import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,16 +12,18 @@ from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
-from normalhedge.service._compaction import DAY, compact
+from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
 from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
-from normalhedge.service._limits import Limits, check_name, check_words
+from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
 from normalhedge.service._registry import Registry, Requests
 
 T = TypeVar("T")
+
+SHORT = 50_000  # a body with more bytes is read in a thread
 
 
 class Changes:
@@ -35,8 +36,15 @@ class Changes:
     async def _read(self, call: Call, form: type[T]) -> tuple[LiveMixture, T]:
         """Return the mixture of a request, and its form."""
         call.require(JSON)
-        live = self.registry.find(call.name)
-        return live, decode(await call.content(), form)
+        return self.registry.find(call.name), await self._decode(call, form)
+
+    async def _decode(self, call: Call, form: type[T]) -> T:
+        """Return the form that a body holds."""
+        body = await call.content()
+        if len(body) <= SHORT:
+            return decode(body, form)
+        check_parts(body, self.registry.limits)
+        return await self.registry.at_work(decode, body, form)
 
     async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
         return _reply(await self.registry.change(live, kind, request, call.key))
@@ -44,13 +52,14 @@ class Changes:
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
         call.require(JSON)
-        form: Any = decode(await call.content(), forms.NewMixture)
+        form: Any = await self._decode(call, forms.NewMixture)
         call.holder.check_name(form.name)
         options = limit_options(form, self.registry.limits)
         try:
             mixture = Mixture(**options)
         except REFUSALS as error:
             raise Problem(422, refusal(error)) from error
+        check_memory(mixture, self.registry.limits)
         return _reply(await self.directory.create(form.name, options, mixture, call.key), 201)
 
     async def rename(self, call: Call) -> Reply:
@@ -69,8 +78,9 @@ class Changes:
         call.require(JSON)
         check_name(call.name)
         body = await call.content(self.registry.limits.state)
-        mixture = await self.registry.in_thread(_read_state, body, self.registry.limits)
+        mixture = await self.registry.aside(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
+        check_memory(mixture, self.registry.limits)
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")
         return _reply(answered, 201)
 
@@ -124,7 +134,7 @@ class Changes:
     async def compact(self, call: Call) -> Reply:
         """Remove the old part of the log, as far as a restart does not need it."""
         live, form = await self._read(call, forms.Age)
-        before = time.time() - form.keep_days * DAY
+        before = await cut_of(self.registry, form.keep_days)
         return Reply(forms.as_json(await compact(self.registry, live, before)))
 
     async def stream(self, call: Call) -> Stream:
@@ -205,7 +215,7 @@ def limit_options(form: Any, limits: Limits) -> dict[str, Any]:
 def _read_state(body: bytes, limits: Limits) -> Mixture:
     """Return the mixture of a state file, within the limits of the server."""
     try:
-        state = read_snapshot_text(body, "the state").state
+        state = read_snapshot_text(body, "the state", limits.memory).state
     except ValueError as error:
         raise Problem(422, clipped(str(error))) from error
     if len(state.names) > limits.experts or len(state.items) > limits.items:

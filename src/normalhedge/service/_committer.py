@@ -5,10 +5,12 @@ on its way at a time; requests that arrive meanwhile wait together for the next 
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from normalhedge.service._latencies import Latencies
 from normalhedge.service._problems import StorageFailure, unavailable
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
@@ -28,6 +30,8 @@ class Committer:
         self.sequence = 0
         self.batches = 0
         self.events = 0
+        self.latencies = Latencies()
+        self.written = 0.0  # when the last batch was on the disk, by the monotonic clock
         self._on_written = on_written
         self._on_failure = on_failure
         self._thread = ThreadPoolExecutor(1, "committer")
@@ -56,11 +60,7 @@ class Committer:
         row: MixtureRow | None = None,
     ) -> "asyncio.Future[None]":
         """Hand over an event; the result is there when it is on the disk."""
-        if not self._events:
-            self._epoch = self.storage.epoch
-            if not self._busy:
-                self._loop.call_soon(self._begin)
-                self._idle.clear()
+        self._wake()
         self._events.append(event)
         if snapshot is not None:
             self._snapshots.append(snapshot)
@@ -70,11 +70,24 @@ class Committer:
         self._futures.append(future)
         return future
 
+    def keep(self, snapshot: SnapshotRow) -> None:
+        """Hand over a snapshot: it is written after the events that it holds, or with them."""
+        self._wake()
+        self._snapshots.append(snapshot)
+
+    def _wake(self) -> None:
+        """Begin a batch soon, unless one is on its way."""
+        if not self._events and not self._snapshots:
+            self._epoch = self.storage.epoch
+            if not self._busy:
+                self._loop.call_soon(self._begin)
+                self._idle.clear()
+
     def _begin(self) -> None:
         """Send the waiting events to the thread."""
         if self._busy:
             return
-        if not self._events:
+        if not self._events and not self._snapshots:
             self._idle.set()
             return
         batch = Batch(self._events, self._snapshots, self._mixtures)
@@ -86,6 +99,7 @@ class Committer:
     def _append(self, batch: Batch, futures: "list[asyncio.Future[None]]", epoch: int) -> None:
         """Write a batch, in the thread."""
         failure: StorageFailure | None = None
+        begun = time.perf_counter()
         try:
             if epoch != self.storage.epoch:
                 raise StorageFailure("the database may have had another owner meanwhile", lost=True)
@@ -94,15 +108,22 @@ class Committer:
             failure = error
         except Exception as error:
             failure = StorageFailure(f"{type(error).__name__}: {error}", lost=True)
-        self._loop.call_soon_threadsafe(self._end, batch, futures, failure)
+        seconds = time.perf_counter() - begun
+        self._loop.call_soon_threadsafe(self._end, batch, futures, failure, seconds)
 
     def _end(
-        self, batch: Batch, futures: "list[asyncio.Future[None]]", failure: StorageFailure | None
+        self,
+        batch: Batch,
+        futures: "list[asyncio.Future[None]]",
+        failure: StorageFailure | None,
+        seconds: float,
     ) -> None:
         """Answer the requests of a batch, and begin the next one."""
         self._busy = False
+        self.latencies.add(seconds)
         if failure is None:
             self.batches += 1
+            self.written = time.monotonic()
             self.events += len(batch.events)
             for future in futures:
                 if not future.done():

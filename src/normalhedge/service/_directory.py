@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
+from hashlib import blake2b
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -16,6 +17,7 @@ from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._memory import Memory
 from normalhedge.service._problems import Problem, no_mixture
 from normalhedge.service._recovery import compressed_state
+from normalhedge.service._senders import described
 from normalhedge.service._storage import Event, MixtureRow, SnapshotRow
 
 _encode = msgspec.json.Encoder().encode
@@ -38,7 +40,11 @@ class Directory:
         kind: str = "create",
     ) -> Answered:
         """Create a mixture; refuse a name that is taken."""
-        change = Change.of(kind, {kind: check_name(name), "options": options}, key)
+        state = await self.memory.at_work(compressed_state, mixture)
+        content = {kind: check_name(name), "options": options}
+        if kind == "import":  # the key stands for this state, and no other
+            content["state"] = blake2b(state, digest_size=16).hexdigest()
+        change = Change.of(kind, content, key)
 
         async def work() -> Answered:
             memory, most = self.memory, self.memory.limits.mixtures
@@ -46,7 +52,6 @@ class Directory:
                 raise Problem(422, f"this server has at most {most} mixtures")
             row = MixtureRow(memory.next_id, name, time.time(), _encode(options).decode())
             memory.next_id += 1
-            state = await memory.in_thread(compressed_state, mixture)
             return await self._write(change, row, change.content | {"id": row.id}, state)
 
         return await self._change(change, name, work)
@@ -106,7 +111,7 @@ class Directory:
         answer = _encode({"name": row.name, "created": row.created, "sequence": sequence}).decode()
         event = Event(
             sequence, 0, now, change.kind, change.key, change.digest, _encode(body).decode(),
-            answer, 0, None,
+            answer, 0, None, described(),
         )  # fmt: skip
         snapshot = None
         if state is not None:

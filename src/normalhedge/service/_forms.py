@@ -217,10 +217,13 @@ class Health(Struct):
 
 
 class MixtureList(Struct):
-    """All mixtures that the token may see."""
+    """Mixtures that the token may see, by name."""
 
     mixtures: list[Health]
     time: float
+    next: Annotated[
+        str | None, Meta(description="Give it as 'after' to get more; null at the end.")
+    ]
 
 
 class Details(Health):
@@ -285,6 +288,7 @@ class ServerState(Struct):
 
     ok: bool
     version: str
+    error: str | UnsetType = UNSET
 
 
 class WaitingRound(Struct):
@@ -296,9 +300,12 @@ class WaitingRound(Struct):
 
 
 class PendingPage(Struct):
-    """All rounds that wait for their outcomes."""
+    """Rounds that wait for their outcomes, by ticket."""
 
     pending: list[WaitingRound]
+    next: Annotated[
+        int | None, Meta(description="Give it as 'after' to get more; null at the end.")
+    ]
 
 
 class PastRound(Struct):
@@ -323,6 +330,9 @@ class PastRounds(Struct):
 
     rounds: list[PastRound]
     loss_name: str
+    next: Annotated[
+        str | None, Meta(description="Give it as 'before' to get earlier rounds; null at the end.")
+    ]
 
 
 class SummaryAnswer(Struct):

@@ -8,27 +8,32 @@ times of bodies; and one sentence for everything that is refused.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route as StarletteRoute, Router
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._flight import Flight
 from normalhedge.service._forms import ErrorAnswer, as_json
 from normalhedge.service._limits import Limits, check_key
+from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
 from normalhedge.service._problems import Problem
-from normalhedge.service.access import Access, Holder
+from normalhedge.service._senders import arrived, sender
+from normalhedge.service.access import NOBODY, Access, Holder
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
 
+HEAD = "normalhedge.head"  # the key of a scope for its headers by name
+
 SAFE = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Headers of every answer."""
@@ -43,6 +48,7 @@ CLOSED = (
 PAGE = (
     *SAFE,
     (b"cache-control", b"no-cache"),
+    (b"referrer-policy", b"no-referrer"),
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -74,7 +80,7 @@ class Stream(StreamingResponse):
                 await self.stream_response(send)
             else:
                 await super().__call__(scope, receive, send)
-        except ClientDisconnect:
+        except (ClientDisconnect, SlowReaderError):
             pass
         finally:
             close = getattr(self.body_iterator, "aclose", None)
@@ -111,30 +117,41 @@ class Call(Request):
             raise Problem(415, f"the Content-Type of this request must be {wanted}")
 
     async def content(self, limit: int | None = None) -> bytes:
-        """Return the whole body; refuse one that is too large or too slow."""
+        """Return the whole body; refuse one that is too large or too slow.
+
+        A body that is a little too large is read and thrown away before it is refused: an answer
+        is lost where the connection is closed while the client still sends.
+        """
         limit = self.limits.body if limit is None else limit
+        most = max(limit, self.limits.state)
         length = self.head.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > limit:
-            raise too_large(limit)
+        if not length.isdigit() or int(length) > most:
+            raise too_large(limit, close=True)
         parts: list[bytes] = []
         size = 0
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 async for part in self.stream():
-                    parts.append(part)
                     size += len(part)
-                    if size > limit:
-                        raise too_large(limit)
+                    if size > most:
+                        raise too_large(limit, close=True)
+                    if size <= limit:
+                        parts.append(part)
         except TimeoutError:
+            if size > limit:
+                raise too_large(limit, close=True) from None
             raise Problem(
                 408, "the request took too long to arrive", {"connection": "close"}
             ) from None
+        if size > limit:
+            raise too_large(limit)
         return b"".join(parts)
 
 
-def too_large(limit: int) -> Problem:
-    """Return the answer to a body above the limit."""
-    return Problem(413, f"the request must have at most {limit} bytes", {"connection": "close"})
+def too_large(limit: int, *, close: bool = False) -> Problem:
+    """Return the answer to a body above the limit; the rest of it may be still to come."""
+    headers = {"connection": "close"} if close else {}
+    return Problem(413, f"the request must have at most {limit} bytes", headers)
 
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -163,6 +180,7 @@ class Route(NamedTuple):
     takes: str = JSON  # the type of the request
     keyed: bool = False  # whether an idempotency key is used
     query: tuple[Parameter, ...] = ()
+    counted: bool = True  # whether requests count for the rate of their sender
 
     @property
     def label(self) -> str:
@@ -173,24 +191,98 @@ class Route(NamedTuple):
 class Endpoint:
     """The handler of a route behind its checks, as an application of ASGI."""
 
-    def __init__(self, route: Route, access: Access, limits: Limits) -> None:
+    def __init__(
+        self, route: Route, access: Access, limits: Limits, answers: OpenAnswers, flight: Flight
+    ) -> None:
         self.handler = route.handler
+        self.flight = flight
+        self.reads = route.method == "GET" and bool(route.scope)
         self.scope = route.scope
         self.label = route.label
+        self.counted = route.counted
+        self.streams = route.media in {LINES, EVENTS}
         self.access = access
         self.limits = limits
+        self.answers = answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        call = Call(scope, receive, send)
-        call.head = head = dict(scope["headers"])
-        call.limits = self.limits
-        self.access.check_source(head)
-        call.holder = self.access.holder(head, scope.get("client"))
+        head = scope[HEAD]
+        self.access.check_source(head, scope["method"])
+        holder = NOBODY
+        if self.counted:
+            holder = self.access.holder(head, scope.get("client"))
+            if holder.digest:
+                sender.get().token = holder.name
+        name = scope["path_params"].get("name", "")
         if self.scope:
-            self.access.check(call.holder, self.scope, call.name)
+            self.access.check(holder, self.scope, name)
+        if not self.streams:
+            await self._answer_whole(scope, receive, send, head, holder)
+            return
+        with self.answers.opened(holder, self.scope, name) as opened:
+            abort = scope.get("extensions", {}).get(ABORT, {"abort": lambda: None})["abort"]
+            receive, send = opened.receiving(receive), opened.sending(send, abort)
+            await self._answer(scope, receive, send, head, holder)
+            two_ways = scope["method"] == "POST"
+            with suppress(SlowReaderError):
+                await opened.finish(send, _last_line if two_ways else lambda _: b"")
+
+    async def _answer(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        call = Call(scope, receive, send)
+        call.head, call.holder, call.limits = head, holder, self.limits
         response = await self.handler(call)
-        await response(scope, receive, send)
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
+
+    async def _answer_whole(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        head: dict[bytes, bytes],
+        holder: Holder,
+    ) -> None:
+        """Answer when there is room for the body of the request."""
+        if self.reads:
+            self.flight.check()
+        length = head.get(b"content-length", b"0")
+        size = int(length) if length.isdigit() else 0
+        if b"transfer-encoding" in head:
+            size = self.limits.body
+        async with self.flight.request(size):
+            await self._answer(scope, receive, send, head, holder)
+
+    async def _send(self, response: Response, send: Send) -> None:
+        """Send a long answer in parts, as fast as it is read; give a slow reader up."""
+        body = bytes(response.body)
+        start = {"status": response.status_code, "headers": response.raw_headers}
+        seconds = self.limits.body_seconds + len(body) / SLOWEST
+        with self.flight.answer(len(body)):
+            async with asyncio.timeout(seconds):
+                await send({"type": "http.response.start", **start})
+                for k in range(0, len(body), PART):
+                    more = k + PART < len(body)
+                    part = {"body": body[k : k + PART], "more_body": more}
+                    await send({"type": "http.response.body", **part})
+
+
+PART = 65_536  # the bytes of an answer that are sent at once
+SLOWEST = 50_000  # the bytes that a reader must take in a second
+
+
+def _last_line(reason: str) -> bytes:
+    """Return the last line of a stream of lines that ends from this side."""
+    return as_json({"error": f"this stream ends: {reason}"}) + b"\n"
 
 
 INSIDE = "something went wrong inside of the server; its log says what"
@@ -208,18 +300,35 @@ class Application:
 
     def __init__(
         self,
-        routes: Iterable[Route],
-        files: Iterable[BaseRoute],
-        access: Access,
+        answers: OpenAnswers,
         limits: Limits,
-        observe: Callable[[str, str, int, float], None] = lambda *_: None,
+        observe: Callable[[str, str, int, float], None],
+        lifespan: Lifespan[Any],
     ) -> None:
+        self.answers = answers
+        self.limits = limits
         self.observe = observe
+        self.router = Router(redirect_slashes=False, lifespan=lifespan)
+
+    def answer_at(
+        self,
+        routes: Iterable[Route],
+        others: Iterable[BaseRoute] = (),
+        elsewhere: ASGIApp | None = None,
+    ) -> None:
+        """Answer at these addresses; an application of ASGI may answer at all others."""
+        access, limits, answers = self.answers.access, self.limits, self.answers
+        flight = Flight(limits.flight, limits.sending, limits.body_seconds)
         places: list[BaseRoute] = [
-            StarletteRoute(route.path, Endpoint(route, access, limits), methods=[route.method])
+            StarletteRoute(
+                route.path,
+                Endpoint(route, access, limits, answers, flight),
+                methods=[route.method],
+            )
             for route in routes
         ]
-        self.router = Router([*places, *files], redirect_slashes=False)
+        self.router.routes = [*places, *others]
+        self.router.default = self.router.not_found if elsewhere is None else elsewhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -227,14 +336,17 @@ class Application:
             await self.router(scope, receive, send)
             return
         begun = time.perf_counter()
+        client = scope.get("client")
+        scope[HEAD] = head = dict(scope["headers"])
+        named = arrived(head, client[0] if client else "")
         status = 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                further = PAGE if _label(scope) == FILE else CLOSED
-                message["headers"] = [*message["headers"], *further]
+                closed = isinstance(scope.get("endpoint"), Endpoint | None)
+                message["headers"] = [*message["headers"], *named, *(CLOSED if closed else PAGE)]
             await send(message)
 
         scope["app"] = self  # so that the router raises what is refused

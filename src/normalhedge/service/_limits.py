@@ -22,17 +22,22 @@ class Limits:
 
     # body, state: bytes of a request, and of a state that is imported
     body: int = 2_000_000
-    state: int = 64_000_000
+    state: int = 32_000_000
     line: int = 1_000_000  # bytes of a line of a stream
+    answer: int = 4_000_000  # bytes of an answer, but for the export of a log or a state
     mixtures: int = 10_000
     # experts, items: experts and items of a mixture
     experts: int = 10_000
     items: int = 10_000
+    # cells, memory: items times experts of a mixture, and the bytes that it takes
+    cells: int = 100_000
+    memory: int = 64_000_000
     name: int = 200  # characters of the name of an expert or an item
     # rounds of a mixture that wait for their outcomes; the oldest ones expire
     pending: int = 10_000
     history: int = 1_000  # settled rounds that a mixture keeps in memory
     rounds: int = 10_000  # rounds or outcomes of one request
+    parts: int = 100_000  # lists and objects of one request
     listeners: int = 1_000  # connections that listen to events
     connections: int = 2_000
     # rate, burst: Requests of a client in a second, on average and at once; 0 for no limit. A
@@ -45,6 +50,10 @@ class Limits:
     body_seconds: float = 20.0
     # mixtures that are held in memory; the others are loaded when they are used
     loaded: int = 5_000
+    # flight, sending: bytes of the requests that are in memory at a time, and of the answers
+    flight: int = 16_000_000
+    sending: int = 64_000_000
+    loaded_memory: int = 150_000_000  # bytes of the mixtures in memory
 
 
 def check_name(name: str) -> str:
@@ -67,6 +76,29 @@ def check_key(key: str) -> str:
     return key
 
 
+def check_parts(body: bytes, limits: Limits) -> None:
+    """Refuse a request with so many lists and objects that they take too much memory."""
+    parts = body.count(b"[") + body.count(b"{")
+    if parts > limits.parts:
+        raise Problem(
+            413, f"the request has {parts:,} lists and objects, and at most {limits.parts:,} are "
+            "accepted: send several requests",
+        )  # fmt: skip
+
+
+def check_memory(mixture: Mixture, limits: Limits) -> None:
+    """Refuse a new mixture that would take too much memory with an expert and an item."""
+    live = mixture.live
+    size = live.bytes_with(not live.names, not live.items, 0, 0) + live.bytes_of_rounds
+    if size > limits.memory:
+        raise Problem(
+            422,
+            f"this mixture would take {size / 1e6:,.0f} MB, and this server gives it at most "
+            f"{limits.memory / 1e6:,.0f} MB: choose a shorter season or fewer intervals, or keep "
+            "several mixtures",
+        )
+
+
 def check_words(words: Collection[str], limits: Limits, what: str) -> None:
     """Refuse names of experts or items that are too long."""
     longest = max(map(len, words), default=0)
@@ -77,6 +109,17 @@ def check_words(words: Collection[str], limits: Limits, what: str) -> None:
             f"the name of {what} must have at most {limits.name} characters: "
             f"{clipped(word, 40)!r} has {longest}",
         )
+
+
+def check_context(context: Any, limits: Limits) -> None:
+    """Refuse categories whose names are too long."""
+    if isinstance(context, dict):
+        for name, value in context.items():
+            values = value.values() if isinstance(value, dict) else value
+            words = values if isinstance(values, list) else [values]
+            check_words(
+                [name, *(word for word in words if isinstance(word, str))], limits, "a context"
+            )
 
 
 def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:

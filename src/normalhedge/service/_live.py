@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation, sum_rows
-from normalhedge.mixtures.streams import Stream
+from normalhedge.mixtures.streams import Budget, Stream
 from normalhedge.service._delays import Delays, Overdue, note
-from normalhedge.service._recovery import Recovered, compressed_state
+from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
 
 
@@ -51,6 +51,7 @@ class LiveMixture:
         self.stream: Stream | None = None
         self.done: list[Operation] = []
         self.sequence = self.snapshot = self.since = 0
+        self.weight, self.state_size = 0, 0.0  # the bytes when it was weighed
         self.summary: tuple[int, str] | None = None
 
     def drop(self) -> None:
@@ -58,16 +59,25 @@ class LiveMixture:
         self.gone = True
         self.unload()
 
-    def snapshot_row(self, mixture: Mixture, *, kept: bool) -> SnapshotRow:
-        """Return a snapshot of the present state of its mixture."""
-        state = compressed_state(mixture)
-        return SnapshotRow(self.row.id, self.sequence, state, kept, self.snapshot)
+    def snapshot_row(self, state: bytes, *, kept: bool) -> SnapshotRow:
+        """Return the snapshot of a state after the last event; the next one replaces it."""
+        row = SnapshotRow(self.row.id, self.sequence, state, kept, self.snapshot)
+        self.snapshot, self.since = self.sequence, 0
+        return row
 
-    def take(self, state: Recovered) -> None:
-        """Continue from a state."""
+    @property
+    def size(self) -> int:
+        """The bytes of the loaded mixture: its state, its checkpoints and its rounds."""
+        if self.mixture is None:
+            return 0
+        live = self.mixture.live
+        return int(live.bytes_with(0, 0, 0, 0)) + live.bytes_of_rounds
+
+    def take(self, state: Recovered, budget: Budget) -> None:
+        """Continue from a state, within a budget of memory."""
         self.mixture = state.mixture
         self.done = []
-        self.stream = Stream(state.mixture, self.done.append)
+        self.stream = Stream(state.mixture, self.done.append, budget)
         self.sequence, self.snapshot, self.since = state.sequence, state.snapshot, state.operations
         self.delays, self.known = state.delays, True
         for ticket in state.mixture.pending:  # rounds of a state that was imported

@@ -8,9 +8,14 @@ import traceback
 from functools import partial
 from typing import Any
 
+from normalhedge.service._senders import described
+
 
 def _write(level: str, what: str, **facts: Any) -> None:
-    line = json.dumps({"time": round(time.time(), 3), "level": level, "what": what, **facts})
+    named = json.loads(described())
+    line = json.dumps(
+        {"time": round(time.time(), 3), "level": level, "what": what, **facts, **named}
+    )
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

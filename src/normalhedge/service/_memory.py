@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _logs as logs
 from normalhedge.service._committer import Committer
 from normalhedge.service._limits import Limits
@@ -17,13 +19,18 @@ from normalhedge.service._problems import (
     no_mixture,
     unavailable,
 )
-from normalhedge.service._recovery import recover
+from normalhedge.service._recovery import compressed_state, recover
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
 
 SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
-THREADS = 4  # the number of threads for work that takes long, and for reading
+WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
+GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
+FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
+# The numbers of threads: for the database; for the work of mixtures; and for work that may take
+# very long, such as exports and snapshots. Each thread that computes delays the event loop.
+READERS, WORKERS, EXPORTERS = 4, 2, 1
 
 
 class Memory:
@@ -32,15 +39,20 @@ class Memory:
     def __init__(self, storage: Storage, limits: Limits) -> None:
         self.storage = storage
         self.limits = limits
+        self.budget = Budget(limits.cells, limits.memory, "this server")
         self.names: dict[str, LiveMixture] = {}
         self.by_id: dict[int, LiveMixture] = {}
         self.ready = True
         self.failures = 0
+        self.damaged: set[int] = set()  # the numbers of the mixtures whose log is damaged
         self.next_id = 1
         self._loop = asyncio.get_running_loop()
-        self._pool = ThreadPoolExecutor(THREADS, "worker")
+        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._workers = ThreadPoolExecutor(WORKERS, "worker")
+        self._exporters = ThreadPoolExecutor(EXPORTERS, "exporter")
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
+        self.snapshots: dict[int, asyncio.Task[None]] = {}
         self.on_written: Callable[[list[Event]], None] = lambda _: None
         self.committer = Committer(storage, self._note_written, self.failed)
 
@@ -70,40 +82,62 @@ class Memory:
     async def stop(self) -> None:
         """Write all events, and snapshots that make the next start quick, and stop."""
         await self.committer.drain()
-        for task in (self._recovering, self._warming):
+        for task in (self._recovering, self._warming, *self.snapshots.values()):
             if task is not None:
                 task.cancel()
         try:
-            rows = await self.in_thread(self._last_snapshots)
+            rows = await self.aside(self._last_snapshots)
             if rows and self.ready:
                 await self.committer.in_turn(self.storage.append, Batch([], rows))
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
-        self._pool.shutdown()
+        for pool in (self._readers, self._workers, self._exporters):
+            pool.shutdown(cancel_futures=True)
 
     def _last_snapshots(self) -> list[SnapshotRow]:
         """Return snapshots of the mixtures whose replay would take long."""
         return [
-            live.snapshot_row(live.mixture, kept=False)
+            live.snapshot_row(compressed_state(live.mixture), kept=False)
             for live in self.by_id.values()
             if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
         ]
 
     async def warm(self) -> None:
         """Load all mixtures, one after the other, while requests are answered."""
+        size = 0
         for live in list(self.by_id.values())[: self.limits.loaded]:
+            if size > self.limits.loaded_memory // 2:
+                break  # the others are loaded when they are used
             try:
                 async with live.turn:
                     await self.load(live)
+                    size += live.weight
             except Problem:
                 if self.ready and not live.gone:
                     logs.error("load", mixture=live.row.name)
             await asyncio.sleep(0)
 
+    async def try_to_write(self) -> None:
+        """Write nothing of meaning; raise a `StorageFailure` if the database cannot be written."""
+        try:
+            await self.committer.in_turn(self.storage.touch)
+        except StorageFailure as error:
+            if error.lost:
+                self.failed(error, set())
+            raise
+
     async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
-        """Call a function in a thread."""
-        return await self._loop.run_in_executor(self._pool, call, *arguments)
+        """Call a function that asks the database in a thread."""
+        return await self._loop.run_in_executor(self._readers, call, *arguments)
+
+    async def at_work(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function that a request waits for, and that computes, in a thread."""
+        return await self._loop.run_in_executor(self._workers, call, *arguments)
+
+    async def aside(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function that may compute for long in a thread, one after another."""
+        return await self._loop.run_in_executor(self._exporters, call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
@@ -123,6 +157,7 @@ class Memory:
             live.row = row
             self.by_id[row.id] = self.names[row.name] = live
         else:
+            self.damaged.discard(row.id)
             live.drop()
 
     async def load(self, live: LiveMixture) -> Mixture:
@@ -135,30 +170,46 @@ class Memory:
                 raise no_mixture(live.row.name)
             epoch = self.storage.epoch
             try:
-                state = await self.in_thread(recover, self.storage, live.row.id)
+                state = await self.at_work(recover, self.storage, live.row.id)
             except StorageFailure as error:
                 self.failed(error, set())
                 raise unavailable() from error
             except DamagedLog as error:
+                self.damaged.add(live.row.id)
                 logs.error("damaged", mixture=live.row.name, sentence=str(error))
                 raise Problem(
                     503, "the log of this mixture is damaged; the log of the server says where"
                 ) from error
             if epoch != self.storage.epoch or not self.ready or live.gone:
                 raise unavailable()
-            live.take(state)
+            self.damaged.discard(live.row.id)
+            live.take(state, self.budget)
+            self.weigh(live)
             self._unload_idle()
         assert live.mixture is not None
         return live.mixture
 
+    def weigh(self, live: LiveMixture) -> None:
+        """Look at the size of a mixture now and then, and unload others if it has grown."""
+        assert live.mixture is not None
+        state = live.mixture.live.bytes_with(0, 0, 0, 0)
+        if state != live.state_size or live.since % WEIGH_EVERY == 0:
+            before, live.state_size, live.weight = live.weight, state, live.size
+            if live.weight > before + GROWTH:
+                self._unload_idle()
+
     def _unload_idle(self) -> None:
-        """Keep no more mixtures in memory than the limit says."""
+        """Keep no more mixtures in memory than the limits say: their number, and their bytes."""
         loaded = [live for live in self.by_id.values() if live.mixture is not None]
-        spare = len(loaded) - self.limits.loaded
-        if spare > 0:
-            loaded.sort(key=lambda live: live.delays.last)
-            idle = [live for live in loaded if not live.unwritten and not live.turn.locked()]
-            for live in idle[:spare]:
+        spare, size = len(loaded) - self.limits.loaded, sum(live.weight for live in loaded)
+        if spare <= 0 and size <= self.limits.loaded_memory:
+            return
+        loaded.sort(key=lambda live: live.delays.last)
+        for live in loaded:
+            if spare <= 0 and size <= self.limits.loaded_memory:
+                return
+            if not live.unwritten and not live.turn.locked() and (spare > 0 or live.weight > FEW):
+                spare, size = spare - 1, size - live.weight
                 live.unload()
 
     def check_ready(self) -> None:
@@ -170,7 +221,13 @@ class Memory:
         """Return the result of a function of a mixture, in a thread, while the mixture rests."""
         async with live.turn:
             mixture = await self.load(live)
-            return await self.in_thread(call, mixture)
+            return await self.at_work(call, mixture)
+
+    async def copy(self, live: LiveMixture) -> tuple[Mixture, int]:
+        """Return a copy of a mixture and its last event, for work that takes long."""
+        async with live.turn:
+            mixture = await self.load(live)
+            return await self.at_work(mixture.copy), live.sequence
 
     def _note_written(self, events: list[Event]) -> None:
         for event in events:
@@ -190,6 +247,25 @@ class Memory:
         self.ready = False
         if self._recovering is None or self._recovering.done():
             self._recovering = self._loop.create_task(self._recover())
+
+    def snapshot_aside(self, live: LiveMixture) -> None:
+        """Make a snapshot of a mixture in a thread, unless one is being made."""
+        if live.row.id not in self.snapshots:
+            task = self._loop.create_task(self._snapshot(live))
+            self.snapshots[live.row.id] = task
+            task.add_done_callback(lambda _: self.snapshots.pop(live.row.id))
+
+    async def _snapshot(self, live: LiveMixture) -> None:
+        """Make a snapshot of a copy of a mixture, while the mixture goes on."""
+        with suppress(Problem):
+            async with live.turn:
+                mixture = await self.load(live)
+                copy = await self.at_work(mixture.copy)
+                sequence, since, previous = live.sequence, live.since, live.snapshot
+            state = await self.aside(compressed_state, copy)
+            if live.mixture is mixture and self.ready:
+                self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
+                live.snapshot, live.since = sequence, live.since - since
 
     async def _recover(self) -> None:
         """Wait until the database can be used."""

@@ -1,13 +1,12 @@
 """Numbers for Prometheus."""
 
-import time
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+from threading import Lock
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -18,12 +17,12 @@ from prometheus_client.utils import floatToGoString
 
 from normalhedge.mixtures.alerts import KINDS as ALERTS
 from normalhedge.service._alarms import KINDS, Alarms
+from normalhedge.service._health import Health
+from normalhedge.service._latencies import BUCKETS, Latencies
 from normalhedge.service._registry import Registry
 
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-"""The edges of the histogram of latencies, in seconds."""
-
 OF_MIXTURES = (
+    (GaugeMetricFamily, "damaged", "1 if its log is damaged."),
     (GaugeMetricFamily, "experts", "Experts."),
     (GaugeMetricFamily, "rounds", "Rounds that were predicted."),
     (GaugeMetricFamily, "settled", "Rows with an outcome."),
@@ -42,27 +41,24 @@ OF_MIXTURES = (
 """The numbers of each mixture: kind, name, text and further labels."""
 
 
-class Latencies:
-    """The latencies of a route: how many fall between two edges, and their sum."""
-
-    def __init__(self) -> None:
-        self.count = [0] * (len(BUCKETS) + 1)
-        self.sum = 0.0
-
-
 class Metrics:
     """The numbers of a service."""
 
-    def __init__(self, registry: Registry, alarms: Alarms, listeners: Callable[[], int]) -> None:
+    def __init__(
+        self, registry: Registry, alarms: Alarms, listeners: Callable[[], int], health: Health
+    ) -> None:
         self._registry = registry
         self._alarms = alarms
         self._listeners = listeners
-        self._sees: Callable[[str], bool] = lambda _: True
+        self._healths: Iterable[dict[str, Any]] = ()
+        self._turn = Lock()
+        self._health = health
         self._all = CollectorRegistry(auto_describe=False)
         self._requests: Counter[tuple[str, int]] = Counter()  # by route and status
         self._latencies: dict[str, Latencies] = {}  # by route
         self._by_mixture: dict[str, tuple[int, float]] = {}
         self._all.register(self)
+        ProcessCollector(registry=self._all)
 
     def observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -70,23 +66,31 @@ class Metrics:
         latencies = self._latencies.get(route)
         if latencies is None:
             latencies = self._latencies[route] = Latencies()
-        latencies.count[bisect_left(BUCKETS, seconds)] += 1
-        latencies.sum += seconds
+        latencies.add(seconds)
         if status < 400 and mixture in self._registry.names:
             count, total = self._by_mixture.get(mixture, (0, 0.0))
             self._by_mixture[mixture] = count + 1, total + seconds
+            if len(self._by_mixture) > 2 * len(self._registry.names):  # many were deleted
+                names = self._registry.names
+                self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
 
-    def text(self, sees: Callable[[str], bool] = lambda _: True) -> bytes:
-        """Return the numbers of the mixtures that a token may see."""
-        self._sees = sees
-        return generate_latest(self._all)
+    async def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
+        """Return the numbers of the server, and of mixtures from their health."""
+        await self._health.trouble()
+        return await self._registry.aside(self._text, healths)
+
+    def _text(self, healths: Iterable[dict[str, Any]]) -> bytes:
+        with self._turn:
+            self._healths = healths
+            return generate_latest(self._all)
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers that are read when they are asked for."""
         registry, committer = self._registry, self._registry.committer
         for name, text, value in (
-            ("ready", "Whether the database can be used.", float(registry.ready)),
+            ("ready", "Whether the database can be written.", float(not self._health.known)),
             ("mixtures", "Mixtures.", len(registry.names)),
+            ("mixtures_damaged", "Mixtures whose log is damaged.", len(registry.damaged)),
             ("alarms_untold", "Alarms that nobody took yet.", len(self._alarms.untold)),
             ("listeners", "Connections that listen to events.", self._listeners()),
         ):
@@ -99,42 +103,42 @@ class Metrics:
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
-        yield from self._by_route()
         begun = CounterMetricFamily("normalhedge_alarms", "Alarms that began.", labels=["kind"])
         for kind in KINDS:
             begun.add_metric([kind], self._alarms.found[kind])
         yield begun
-        yield from self._mixtures(time.time())
+        yield from self._by_route()
+        yield from self._mixtures()
 
     def _by_route(self) -> Iterator[Metric]:
         """Yield the numbers of requests."""
         requests = CounterMetricFamily(
             "normalhedge_requests", "Requests by route and status.", labels=["route", "status"]
         )
-        for (route, status), count in self._requests.items():
+        for (route, status), count in list(self._requests.items()):
             requests.add_metric([route, str(status)], count)
         yield requests
         seconds = HistogramMetricFamily(
             "normalhedge_request_seconds", "Latency of requests by route.", labels=["route"]
         )
-        edges = [*map(floatToGoString, BUCKETS), "+Inf"]
-        for route, latencies in self._latencies.items():
-            below = zip(edges, accumulate(latencies.count), strict=True)
-            seconds.add_metric([route], list(below), latencies.sum)
+        for route, latencies in list(self._latencies.items()):
+            _add_latencies(seconds, [route], latencies)
         yield seconds
+        commits = HistogramMetricFamily("normalhedge_commit_seconds", "Duration of transactions.")
+        _add_latencies(commits, [], self._registry.committer.latencies)
+        yield commits
 
-    def _mixtures(self, now: float) -> Iterator[Metric]:
-        """Yield the numbers of each mixture that is loaded."""
+    def _mixtures(self) -> Iterator[Metric]:
+        """Yield the numbers of each mixture, as far as it is loaded."""
         families: dict[str, Any] = {
             name: kind(f"normalhedge_mixture_{name}", text, labels=["mixture", *labels])
             for kind, name, text, *labels in OF_MIXTURES
         }
-        names = self._registry.names
-        self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
-        for name, live in names.items():
-            if not self._sees(name):
-                continue
-            numbers = live.health(now)
+        for numbers in self._healths:
+            name = numbers["name"]
+            live = self._registry.names.get(name)
+            damaged = live is not None and live.row.id in self._registry.damaged
+            numbers["damaged"] = float(damaged)
             if numbers.get("plain_mean_loss"):
                 numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
             if name in self._by_mixture:
@@ -147,6 +151,15 @@ class Metrics:
                 if numbers.get(key) is not None:
                     family.add_metric([name], numbers[key])
         yield from families.values()
+
+
+EDGES = [*map(floatToGoString, BUCKETS), "+Inf"]
+
+
+def _add_latencies(family: Any, labels: list[str], latencies: Latencies) -> None:
+    """Add a histogram."""
+    below = zip(EDGES, accumulate(latencies.count), strict=True)
+    family.add_metric(labels, list(below), latencies.sum)
 
 
 def _add_alerts(family: Any, name: str, alerts: list[dict[str, Any]] | None) -> None:

@@ -55,6 +55,19 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     }
 
 
+GROUPS = {
+    "Rounds": {"predict", "outcome", "outcomes", "correct", "peek", "rounds", "stream"},
+    "Export and import": {"state", "log", "compact"},
+}
+"""The groups of addresses, by their last words; the others are about mixtures or the server."""
+
+
+def _group(path: str) -> str:
+    last = path.rpartition("/")[2]
+    group = next((group for group, words in GROUPS.items() if last in words), "Mixtures")
+    return group if path.startswith("/v1/") else "Server"
+
+
 def _operation(route: Route, by_kind: dict[Any, Any]) -> dict[str, Any]:
     parameters: list[dict[str, Any]] = []
     if "{name}" in route.path:
@@ -76,6 +89,7 @@ def _operation(route: Route, by_kind: dict[Any, Any]) -> dict[str, Any]:
     problem = {"application/json": {"schema": by_kind[forms.ErrorAnswer]}}
     operation: dict[str, Any] = {
         "operationId": route.label,
+        "tags": [_group(route.path)],
         "summary": (route.handler.__doc__ or "").partition("\n")[0],
         "description": f"Needs scope {route.scope}." if route.scope else "Open to everybody.",
         "parameters": parameters,

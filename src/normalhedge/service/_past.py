@@ -1,7 +1,10 @@
 """Settled rounds of a mixture from its log: forecasts, outcomes, weights and losses."""
 
+import re
 import warnings
-from typing import Any
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -9,48 +12,121 @@ import numpy as np
 from normalhedge.live import json_lines
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.state import number_outcome, order_classes, read, read_outcome
+from normalhedge.service._forms import as_json
 from normalhedge.service._recovery import operations_of
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000  # the number of events that are read at once
+SCAN = 8_000_000
+"""The bytes of events that one answer reads at most; a cursor leads on from there."""
+
+REMEMBERED = 3
+"""The number of events whose forecasts are remembered: outcomes come in the order of forecasts."""
+
+
+class Place(NamedTuple):
+    """A place in the log of a mixture: before some of the outcomes of an event."""
+
+    sequence: int
+    outcomes: int = 0  # the number of outcomes of the event that come before the place
+
+    def __str__(self) -> str:
+        """Return the cursor that clients send back."""
+        return f"{self.sequence}-{self.outcomes}"
+
+    @classmethod
+    def of(cls, cursor: str) -> "Place":
+        """Return the place of a cursor; raise a ValueError if it is none."""
+        if CURSOR.fullmatch(cursor) is None:
+            raise ValueError(cursor)
+        return cls(*map(int, cursor.split("-")))
+
+
+CURSOR = re.compile("[0-9]{1,18}-[0-9]{1,9}", re.ASCII)
+
+END = Place((1 << 62) - 1)  # behind all events
+
+
+class Forecasts:
+    """The forecasts and answers of rounds, by ticket, from the events that began them."""
+
+    def __init__(self, storage: Storage, mixture: int) -> None:
+        self._storage, self._mixture = storage, mixture
+        self._events: deque[dict[int, dict[str, Any]]] = deque(maxlen=REMEMBERED)
+
+    def add(self, event: Event) -> dict[int, dict[str, Any]]:
+        """Remember the rounds that an event began, and return them."""
+        rounds = predicted(event)
+        self._events.append(rounds)
+        return rounds
+
+    def of(self, ticket: int) -> dict[str, Any]:
+        """Return a round; empty if it is not in the log any more."""
+        for rounds in self._events:
+            if ticket in rounds:
+                return rounds[ticket]
+        event = self._storage.event_by_ticket(self._mixture, ticket)
+        return {} if event is None else self.add(event).get(ticket, {})
+
+    def complete(self, settlement: dict[str, Any], loss: Loss) -> None:
+        """Add the forecasts and the losses of a settled round, as far as the log has them."""
+        settlement.update(self.of(settlement["ticket"]))
+        settlement.update(losses_of(settlement, loss))
+
+
+class Limits(NamedTuple):
+    """How much of the past is returned."""
+
+    rounds: int
+    size: int  # bytes
+    since: float | None = None  # since, until: times between which outcomes arrived
+    until: float | None = None
 
 
 def past_rounds(
-    storage: Storage,
-    mixture: int,
-    loss: Loss,
-    since: float | None,
-    until: float | None,
-    limit: int,
-) -> list[dict[str, Any]]:
-    """Return the last rounds whose outcomes arrived between two times, the oldest first."""
-    events = storage.events(mixture, 0, AT_ONCE + 2 * limit, since, until, newest=True)
-    made: dict[int, dict[str, Any]] = {}
-    by_ticket: dict[int, dict[str, Any]] = {}
-    for event in events:
-        made |= predicted(event)
-        by_ticket |= {settlement["ticket"]: settlement for settlement in settled(event)}
-    rounds = list(by_ticket.values())[-limit:]
-    for settlement in rounds:
-        complete(storage, mixture, loss, settlement, made)
-    return rounds
+    storage: Storage, mixture: int, loss: Loss, limits: Limits, place: Place = END
+) -> tuple[list[bytes], Place | None]:
+    """Return the last rounds before a place as JSON, the oldest first, and the place before them.
+
+    A round that was corrected later, within these, has its last outcome.
+    """
+    forecasts = Forecasts(storage, mixture)
+    rounds: dict[int, bytes] = {}  # by ticket, the newest first
+    size = scanned = 0
+    for event in _settling(storage, mixture, limits, place):
+        if event.ticket is not None:
+            forecasts.add(event)
+        settlements = settled(event)
+        if event.sequence == place.sequence:
+            del settlements[place.outcomes :]
+        while settlements:
+            settlement = settlements.pop()
+            ticket = settlement["ticket"]
+            if ticket in rounds:  # it was corrected: it stands where it was settled
+                rounds[ticket] = rounds.pop(ticket)
+                continue
+            if rounds and (len(rounds) >= limits.rounds or size >= limits.size):
+                return list(reversed(rounds.values())), Place(event.sequence, len(settlements) + 1)
+            forecasts.complete(settlement, loss)
+            rounds[ticket] = as_json(settlement)
+            size += len(rounds[ticket])
+        scanned += len(event.body) + len(event.answer)
+        if scanned > SCAN:
+            return list(reversed(rounds.values())), Place(event.sequence)
+    return list(reversed(rounds.values())), None
 
 
-def complete(
-    storage: Storage,
-    mixture: int,
-    loss: Loss,
-    settlement: dict[str, Any],
-    made: dict[int, dict[str, Any]],
-) -> None:
-    """Add the forecasts and the losses of a settled round, as far as the log has them."""
-    ticket = settlement["ticket"]
-    if ticket not in made:
-        event = storage.event_by_ticket(mixture, ticket)
-        if event is not None:
-            made |= predicted(event)
-    settlement.update(made.get(ticket, {}))
-    settlement.update(losses_of(settlement, loss))
+def _settling(storage: Storage, mixture: int, limits: Limits, place: Place) -> Iterator[Event]:
+    """Yield the events before a place that may have settled rounds, the newest first."""
+    condition, values = " AND kind <> 'predict'", list[float]()
+    for part, time in ((" AND time >= ?", limits.since), (" AND time <= ?", limits.until)):
+        if time is not None:
+            condition, values = condition + part, [*values, time]
+    before = place.sequence + 1
+    while events := storage.events(
+        mixture, before=before, condition=condition, values=values, newest=True
+    ):
+        yield from events
+        before = events[-1].sequence
 
 
 def settled(event: Event) -> list[dict[str, Any]]:

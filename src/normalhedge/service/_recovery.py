@@ -12,7 +12,6 @@ from normalhedge.service._delays import Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000  # the number of events that are read at once
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
 
@@ -41,11 +40,10 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     """
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
-    while events := storage.events(mixture, after=last, limit=AT_ONCE):
-        for event in events:
-            live = repeat(storage, live, event)
-            last = event.sequence
-            operations += event.operations if last > newest else 0
+    for event in storage.all_events(mixture, last):
+        live = repeat(storage, live, event)
+        last = event.sequence
+        operations += event.operations if last > newest else 0
     return Recovered(live, last, newest, operations, read_delays(storage, mixture, live.pending))
 
 
@@ -71,12 +69,10 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
     live = read_state(storage, mixture, begin)
-    while events := storage.events(mixture, after=begin, limit=AT_ONCE):
-        for event in events:
-            if event.sequence > sequence:
-                return live
-            live = repeat(storage, live, event)
-            begin = event.sequence
+    for event in storage.all_events(mixture, begin):
+        if event.sequence > sequence:
+            break
+        live = repeat(storage, live, event)
     return live
 
 
@@ -111,7 +107,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
         return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, zlib.error) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,14 +12,25 @@ from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _memory as memory
 from normalhedge.service._forms import ExpertChange
 from normalhedge.service._keys import Change, once
-from normalhedge.service._limits import check_correction, check_forecasts, check_words
+from normalhedge.service._limits import (
+    check_context,
+    check_correction,
+    check_forecasts,
+    check_words,
+)
 from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service._problems import Kind, Problem, unavailable
-from normalhedge.service._recovery import is_repeatable
+from normalhedge.service._recovery import compressed_state, is_repeatable
+from normalhedge.service._senders import described
 from normalhedge.service._storage import Event
 
 LONG = 0.004
 """Work that takes longer than this many seconds is done in a thread, so that others go on."""
+
+WIDE = 500  # forecasts of a round from which on it is blended in a thread
+
+SMALL = 1_000_000
+"""A snapshot of a mixture with more bytes is made in a thread, while the mixture goes on."""
 
 Requests = Sequence[dict[str, Any] | Problem]
 """Several requests; a problem stands for one that could not be read."""
@@ -27,6 +38,13 @@ Requests = Sequence[dict[str, Any] | Problem]
 CHANGES = ExpertChange.__struct_fields__  # the changes of experts
 
 _encode = msgspec.json.Encoder().encode
+
+
+class Worked(NamedTuple):
+    """The result of a request."""
+
+    answer: str  # as JSON
+    state: bytes | None  # the state after it, if the request cannot be repeated
 
 
 class Registry(memory.Memory):
@@ -42,7 +60,10 @@ class Registry(memory.Memory):
         key: str | None = None,
     ) -> Answered:
         """Do a request, write it to the log, and return the answer."""
-        change = Change.of(kind, request, key)
+        if key is None or isinstance(request, dict):
+            change = Change.of(kind, request, key)
+        else:
+            change = await self.at_work(Change.of, kind, request, key)
         answered = await once(self, live, change, lambda: self._change(live, change))
         self.replayed += answered.replayed
         return answered
@@ -51,28 +72,28 @@ class Registry(memory.Memory):
         request = change.content
         self.check_ready()
         many = 1 if isinstance(request, dict) else len(request)
-        long = live.cost * many > LONG or change.kind == "correct"
+        long = live.cost * many > LONG or _corrects(request) or _is_wide(request)
         if long or live.mixture is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
                 if long:
-                    answer = await self._work_in_thread(live, mixture, request)
+                    worked = await self._work_in_thread(live, mixture, request)
                 else:
-                    answer = self._work(live, live.loaded(), request)
-                text, future = self._log(live, change, answer)
+                    worked = self._work(live, live.loaded(), request)
+                text, future = self._log(live, change, worked)
         else:
-            answer = self._work(live, live.loaded(), request)
-            text, future = self._log(live, change, answer)
+            worked = self._work(live, live.loaded(), request)
+            text, future = self._log(live, change, worked)
         if future is not None:
             await future
         return Answered(text)
 
     async def _work_in_thread(
         self, live: LiveMixture, mixture: Mixture, request: dict[str, Any] | Requests
-    ) -> Any:
+    ) -> Worked:
         """Let the mixture answer in a thread; refuse if the database failed meanwhile."""
         try:
-            answer = await self.in_thread(self._work, live, live.loaded(), request)
+            worked = await self.at_work(self._work, live, live.loaded(), request)
         except Problem:
             if live.mixture is mixture and self.ready:
                 raise
@@ -81,34 +102,54 @@ class Registry(memory.Memory):
         if live.mixture is not mixture or not self.ready:
             live.unload()
             raise unavailable()
-        return answer
+        return worked
 
     def _work(
         self, live: LiveMixture, loaded: LoadedMixture, request: dict[str, Any] | Requests
-    ) -> dict[str, Any]:
+    ) -> Worked:
         """Let the mixture answer; its operations are in ``loaded.done``.
 
         The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
         """
         begun = time.perf_counter()
         loaded.done.clear()
-        answer: dict[str, Any] = {}
         many = 1
         try:
             if isinstance(request, dict):
+                answer: dict[str, Any] = {}
                 try:
                     self._do(loaded, request, answer)
                 except REFUSALS as error:
                     raise refuse(loaded.mixture, request, error) from error
+                text = _encode(answer)
             else:
                 many = len(request)
-                answer["answers"] = [self._part(loaded, part) for part in request]
+                text = self._answer_all(loaded, request)
+            # The snapshot after a change that cannot be repeated is kept as long as its event.
+            state = None
+            if not is_repeatable(loaded.done):
+                state = compressed_state(loaded.mixture)
         except BaseException:
             if loaded.done:  # it is ahead of the log, and will be loaded again
                 live.unload()
             raise
         live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
-        return answer
+        return Worked(text.decode(), state)
+
+    def _answer_all(self, loaded: LoadedMixture, requests: Requests) -> bytes:
+        """Answer several requests, until the answers have become too long."""
+        parts: list[bytes] = []
+        size, most = 0, self.limits.answer
+        for request in requests:
+            if size > most:
+                request = Problem(  # noqa: PLW2901
+                    422,
+                    f"this was not done: the answers to this request have {size:,} bytes already, "
+                    f"and one answer has at most {most:,}; send the rest in another request",
+                )
+            parts.append(_encode(self._part(loaded, request)))
+            size += len(parts[-1])
+        return b'{"answers":[%b]}' % b",".join(parts)
 
     def _part(self, loaded: LoadedMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
@@ -133,16 +174,18 @@ class Registry(memory.Memory):
             check_words([name for name in names if isinstance(name, str)], self.limits, "an expert")
         elif "outcome" not in request or "forecasts" in request:
             check_forecasts(loaded.mixture, request.get("forecasts", request), self.limits)
+            if "context" in request:
+                check_context(request["context"], self.limits)
         loaded.stream.reply(request, answer)
 
     def _log(
-        self, live: LiveMixture, change: Change, answer: dict[str, Any]
+        self, live: LiveMixture, change: Change, worked: Worked
     ) -> "tuple[str, asyncio.Future[None] | None]":
         """Hand the operations over to the log; return the answer, and when it may be sent."""
         done, mixture = live.done, live.mixture
         assert mixture is not None
         try:
-            text = _encode(answer).decode()
+            text = worked.answer
             if not done:
                 return text, None
             body = _encode(done[0] if isinstance(change.content, dict) else done).decode()
@@ -150,20 +193,40 @@ class Registry(memory.Memory):
             sequence = committer.next_sequence()
             event = Event(
                 sequence, live.row.id, now, change.kind, change.key, change.digest, body, text,
-                len(done), live.note(done, now),
+                len(done), live.note(done, now), described(),
             )  # fmt: skip
             live.sequence = sequence
             live.since += len(done)
             snapshot = None
-            kept = not is_repeatable(done)  # the snapshot is kept as long as the event
-            if kept or live.since >= memory.SNAPSHOT_EVERY:
-                snapshot = live.snapshot_row(mixture, kept=kept)
-                live.snapshot, live.since = sequence, 0
+            if worked.state is not None:
+                snapshot = live.snapshot_row(worked.state, kept=True)
+            elif live.since >= memory.SNAPSHOT_EVERY and live.row.id not in self.snapshots:
+                if live.size > SMALL:
+                    self.snapshot_aside(live)
+                else:
+                    snapshot = live.snapshot_row(compressed_state(mixture), kept=False)
+            self.weigh(live)
         except BaseException:
             live.unload()  # it is ahead of the log
             raise
         live.unwritten += 1
         return text, committer.write(event, snapshot)
+
+
+def _corrects(request: dict[str, Any] | Requests) -> bool:
+    """Tell whether a request corrects an outcome: rounds are then played again."""
+    if isinstance(request, dict):
+        return "correct" in request
+    return any(isinstance(part, dict) and "correct" in part for part in request)
+
+
+def _is_wide(request: dict[str, Any] | Requests) -> bool:
+    """Tell whether a round has so many forecasts that it may take long."""
+    forecasts = request.get("forecasts") if isinstance(request, dict) else None
+    if not isinstance(forecasts, dict) or not forecasts:
+        return False
+    first = next(iter(forecasts.values()))
+    return len(forecasts) * (len(first) if isinstance(first, dict | list) else 1) > WIDE
 
 
 def refuse(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:

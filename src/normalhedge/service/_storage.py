@@ -8,11 +8,18 @@ give the present state, to the bit.
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
+from zlib import crc32
 
-VERSION = 1  # the version of the tables
+import msgspec
+
+from normalhedge.service._problems import DamagedLog
+
+VERSION = 2  # the version of the tables: version 1 had no checksums
+
+PAGE = 1_000_000  # the bytes of events that are read at once, except for a single larger one
 
 TABLES = """
 CREATE TABLE {schema}mixtures (
@@ -23,7 +30,7 @@ CREATE UNIQUE INDEX mixtures_by_name ON {schema}mixtures (name) WHERE deleted IS
 CREATE TABLE {schema}events (
     sequence {integer} PRIMARY KEY, mixture {integer} NOT NULL, time {real} NOT NULL,
     kind text NOT NULL, key text, digest {bytes}, body text NOT NULL, answer text NOT NULL,
-    operations integer NOT NULL, ticket {integer}
+    operations integer NOT NULL, ticket {integer}, sender text, checksum {integer}
 );
 CREATE INDEX events_by_mixture ON {schema}events (mixture, sequence);
 CREATE UNIQUE INDEX events_by_key ON {schema}events (mixture, key) WHERE key IS NOT NULL;
@@ -44,6 +51,10 @@ CREATE TABLE IF NOT EXISTS {schema}alarms (
 );
 """
 """The table of alarms, which a database of an earlier release gets when it is opened."""
+
+
+SENDER = "ALTER TABLE {schema}events ADD COLUMN sender text"
+"""What gives the log of an earlier release the column that it lacks."""
 
 
 class MixtureRow(NamedTuple):
@@ -77,6 +88,9 @@ class Event(NamedTuple):
     operations: int  # the number of operations
     # The first ticket that was given out; None if none was. A batch has consecutive ones.
     ticket: int | None
+    # The token, the address and the id of the request, as JSON; None in the logs of earlier
+    # releases, which have no such column until they are opened.
+    sender: str | None = None
 
 
 class SnapshotRow(NamedTuple):
@@ -120,7 +134,27 @@ class Batch(NamedTuple):
     alarms: Sequence[AlarmRow] = ()
 
 
-COLUMNS = ", ".join(Event._fields)  # the columns of the log
+COLUMNS = ", ".join((*Event._fields, "checksum"))  # the columns of the log
+
+BODY, ANSWER = Event._fields.index("body"), Event._fields.index("answer")
+
+_encode = msgspec.json.Encoder().encode
+
+
+def checksum(event: Event) -> int:
+    """Return the checksum of an event, which covers all its columns."""
+    return crc32(_encode(event))
+
+
+def event_of(row: Sequence[Any]) -> Event:
+    """Return the event of a row of the log; raise `DamagedLog` if the row was changed."""
+    *columns, stored = row
+    event = Event(*columns)
+    if stored != checksum(event):
+        raise DamagedLog(
+            f"event {event.sequence} was changed on the disk: its checksum does not match"
+        )
+    return event
 
 
 class Storage(ABC):
@@ -174,8 +208,32 @@ class Storage(ABC):
         """Write a batch; when this returns, it survives a power cut."""
 
     @abstractmethod
+    def touch(self) -> None:
+        """Write to the disk what is there already, to see that this is possible."""
+
+    @abstractmethod
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
+
+    @abstractmethod
+    def _page(self, condition: str, values: Sequence[Any], limit: int) -> list[Any]:
+        """Return the first rows of the log under a condition: about `PAGE` bytes, at least one."""
+
+    @abstractmethod
+    def _update(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Do a statement with each of some rows of values, in one transaction."""
+
+    def _add_checksums(self) -> None:
+        """Write the checksums of a log of version 1; after an interruption it goes on."""
+        after = 0
+        while rows := self._page(
+            "sequence > ? AND checksum IS NULL ORDER BY sequence", (after,), 2000
+        ):
+            after = rows[-1][0]
+            self._update(
+                "UPDATE events SET checksum = ? WHERE sequence = ?",
+                [(checksum(Event(*row[:-1])), row[0]) for row in rows],
+            )
 
     def last_sequence(self) -> int:
         """Return the sequence of the last event; 0 if there is none."""
@@ -214,24 +272,28 @@ class Storage(ABC):
         self,
         mixture: int,
         after: int = 0,
-        limit: int = 1000,
-        since: float | None = None,
-        until: float | None = None,
+        limit: int = 2000,
         *,
+        before: int = 1 << 62,
+        condition: str = "",
+        values: Sequence[Any] = (),
         newest: bool = False,
     ) -> list[Event]:
-        """Return events of a mixture, in order."""
-        values: list[Any] = [mixture, after]
-        where = "mixture = ? AND sequence > ?"
-        for condition, value in (("time >= ?", since), ("time <= ?", until)):
-            if value is not None:
-                where, values = f"{where} AND {condition}", [*values, value]
-        order = "DESC" if newest else "ASC"
-        rows = self.query(
-            f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY sequence {order} LIMIT ?",
-            [*values, limit],
+        """Return some events of a mixture between two others, the oldest or the newest first.
+
+        They take about `PAGE` bytes; there may be more, unless there are none.
+        """
+        where = f"mixture = ? AND sequence > ? AND sequence < ?{condition} ORDER BY sequence"
+        rows = self._page(
+            f"{where} DESC" if newest else where, (mixture, after, before, *values), limit
         )
-        return [Event(*row) for row in (reversed(rows) if newest else rows)]
+        return list(map(event_of, rows))
+
+    def all_events(self, mixture: int, after: int = 0) -> Iterator[Event]:
+        """Yield all later events of a mixture."""
+        while events := self.events(mixture, after):
+            yield from events
+            after = events[-1].sequence
 
     def event_by_key(self, mixture: int, key: str) -> Event | None:
         """Return the event with an idempotency key."""
@@ -244,7 +306,7 @@ class Storage(ABC):
 
     def _one(self, condition: str, values: Sequence[Any]) -> Event | None:
         rows = self.query(f"SELECT {COLUMNS} FROM events WHERE {condition}", values)
-        return Event(*rows[0]) if rows else None
+        return event_of(rows[0]) if rows else None
 
     def bodies_before(
         self, mixture: int, before: int | None, limit: int
@@ -295,14 +357,35 @@ class Storage(ABC):
         )
         return [AlarmRow(*row) for row in rows]
 
-    def last_before(self, mixture: int, time: float) -> int:
-        """Return the last event of a mixture before the first one that was not before a time."""
+    def last_before(self, mixture: int, time: float, newest: float) -> int:
+        """Return the last event of a mixture before the first one between two times."""
         rows = self.query(
             "SELECT max(sequence) FROM events WHERE mixture = ? AND sequence < coalesce("
-            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ?), ?)",
-            (mixture, mixture, time, 1 << 62),
+            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ? AND time <= ?), ?)",
+            (mixture, mixture, time, newest, 1 << 62),
         )
         return int(rows[0][0] or 0)
+
+    def newest_time(self) -> float:
+        """Return the time of the newest event; 0 if there is none."""
+        rows = self.query("SELECT time FROM events ORDER BY sequence DESC LIMIT 1")
+        return float(rows[0][0]) if rows else 0.0
+
+    def gap_at(self, time: float, newest: float) -> tuple[float, float] | None:
+        """Return the times of the first event from a time on and of the one before it.
+
+        None if it is not there: events between the two may have been removed then. Events after
+        the newest one were written by a clock that was wrong.
+        """
+        rows = self.query(
+            "SELECT sequence, time FROM events WHERE time >= ? AND time <= ? "
+            "ORDER BY sequence LIMIT 1",
+            (time, newest),
+        )
+        if not rows:
+            return None
+        before = self.query("SELECT time FROM events WHERE sequence = ?", (rows[0][0] - 1,))
+        return (before[0][0], rows[0][1]) if before else None
 
     def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
         """Remove old events and snapshots of a mixture; return the number of events."""

@@ -1,14 +1,15 @@
 """Answers to requests that only read."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import numpy as np
 from starlette.datastructures import QueryParams
 
-import normalhedge
 from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation
@@ -21,11 +22,13 @@ from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
-from normalhedge.service._past import past_rounds
+from normalhedge.service._past import END, Limits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
+from normalhedge.service._storage import Event
+from normalhedge.service.access import Holder
 
-LOG_AT_ONCE = 500  # the number of events of the log that are read at once
+AT_ONCE = 20  # the number of mixtures whose health is told before others are served
 
 
 class Views:
@@ -35,17 +38,26 @@ class Views:
         self.registry = registry
         self.numbers = metrics
         self.document = b"{}"  # the OpenAPI document
-        self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
-        """List the mixtures with their health."""
-        now = time.time()
-        seen = [
-            live.health(now)
-            for name, live in sorted(self.registry.names.items())
-            if call.holder.sees(name)
+        """List mixtures with their health, by name."""
+        query = call.query_params
+        after, limit = query.get("after", ""), int(_number(query, "limit", 1, 1000) or 1000)
+        names = [
+            name for name in sorted(self.registry.names) if name > after and call.holder.sees(name)
         ]
-        return Reply(as_json({"mixtures": seen, "time": now}))
+        healths = [health async for health in self._healths(names[:limit])]
+        following = names[limit - 1] if len(names) > limit else None
+        return Reply(as_json({"mixtures": healths, "time": time.time(), "next": following}))
+
+    async def _healths(self, names: list[str]) -> AsyncIterator[dict[str, Any]]:
+        """Yield the health of mixtures; others are served meanwhile."""
+        for k, name in enumerate(names):
+            if k % AT_ONCE == AT_ONCE - 1:
+                await asyncio.sleep(0)
+            live = self.registry.names.get(name)
+            if live is not None:
+                yield live.health(time.time())
 
     async def mixture(self, call: Call) -> Reply:
         """Return a mixture, its settings and experts."""
@@ -89,27 +101,38 @@ class Views:
         """Compare the blend with its experts and with plain combinations."""
         live = self.registry.find(call.name)
         if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
-
-            def work(mixture: Mixture) -> tuple[int, str]:
-                sequence = live.sequence
-                return sequence, as_json(summary_form(mixture.summary())).decode()
-
-            live.summary = await self.registry.read(live, work)
+            copy, sequence = await self.registry.copy(live)
+            text = await self.registry.aside(lambda: as_json(summary_form(copy.summary())))
+            live.summary = sequence, text.decode()
         return Reply(live.summary[1])
 
     async def pending(self, call: Call) -> Reply:
-        """List the rounds that wait for their outcomes."""
-        live = self.registry.find(call.name)
+        """List rounds that wait for their outcomes, by ticket."""
+        live, query = self.registry.find(call.name), call.query_params
+        begin = _number(query, "after", 0)
+        after = -1 if begin is None else int(begin)
+        limit = int(_number(query, "limit", 1, 10_000) or 10_000)
 
-        def work(mixture: Mixture) -> list[dict[str, Any]]:
+        def work(mixture: Mixture) -> bytes:
             ids = {ticket: text for text, ticket in mixture.ids.items()}
-            return [
-                {"ticket": ticket, "time": live.delays.made.get(ticket)}
-                | ({"id": json.loads(ids[ticket])} if ticket in ids else {})
-                for ticket in mixture.pending
-            ]
+            rows: list[bytes] = []
+            size, last, more = 0, after, False
+            for ticket in mixture.pending:
+                if ticket <= after:
+                    continue
+                if more := len(rows) == limit or size > self.registry.limits.answer:
+                    break
+                row: dict[str, Any] = {"ticket": ticket, "time": live.delays.made.get(ticket)}
+                if ticket in ids:
+                    row["id"] = msgspec.Raw(ids[ticket].encode())
+                rows.append(as_json(row))
+                size, last = size + len(rows[-1]), ticket
+            return b'{"pending":[%b],"next":%b}' % (
+                b",".join(rows),
+                as_json(last if more else None),
+            )
 
-        return Reply(as_json({"pending": await self.registry.read(live, work)}))
+        return Reply(await self.registry.read(live, work))
 
     async def alarms(self, call: Call) -> Reply:
         """List the alarms of all mixtures, the newest first."""
@@ -141,18 +164,25 @@ class Views:
         query = call.query_params
         since, until = _number(query, "since"), _number(query, "until")
         limit = int(_number(query, "limit", 1, 10_000) or 500)
+        try:
+            place = Place.of(query["before"]) if "before" in query else END
+        except ValueError:
+            raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
-        rounds = await self._from_log(
-            past_rounds, self.registry.storage, live.row.id, loss, since, until, limit
+        limits = Limits(limit, self.registry.limits.answer, since, until)
+        rounds, place = await self._from_log(
+            past_rounds, self.registry.storage, live.row.id, loss, limits, place
         )
-        return Reply(as_json({"rounds": rounds, "loss_name": str(loss)}))
+        rest = {"loss_name": str(loss), "next": None if place is None else str(place)}
+        return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
 
     async def state(self, call: Call) -> Reply:
         """Export the state, in the format of Mixture.save."""
         live = self.registry.find(call.name)
         sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
-            text = await self.registry.read(live, recovery.state_text)
+            copy, _ = await self.registry.copy(live)
+            text = await self.registry.aside(recovery.state_text, copy)
         else:
             text = await self._from_log(self._text_at, live, int(sequence))
         name = f'attachment; filename="{live.row.name}.json"'
@@ -169,61 +199,80 @@ class Views:
         live = self.registry.find(call.name)
         after = int(_number(call.query_params, "after", 0) or 0)
         whole = call.query_params.get("events") == "true"
-        return Stream(self._exported(live, after, whole=whole), media_type=LINES)
+        return Stream(self._exported(live, after, call.holder, whole=whole), media_type=LINES)
 
     async def _exported(
-        self, live: LiveMixture, after: int, *, whole: bool
+        self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            events = await self._from_log(
-                self.registry.storage.events, live.row.id, after, LOG_AT_ONCE
-            )
-            if not events:
+            part, after = await self._from_log(self._part, live.row.id, after, holder, whole)
+            if not part:
                 return
+            yield part
+
+    def _part(
+        self,
+        number: int,
+        after: int,
+        holder: Holder,
+        whole: bool,  # noqa: FBT001
+    ) -> tuple[bytes, int]:
+        """Return the next part of an export, and the last event that is in it."""
+        events = self.registry.storage.events(number, after)
+        if not events:
+            return b"", after
+        lines = [
+            line for event in events for line in (_whole(event, holder) if whole else _lines(event))
+        ]
+        return b"\n".join([*lines, b""]), events[-1].sequence
+
+    async def changes(self, call: Call) -> Stream:
+        """Export the changes of the list of mixtures: who created, renamed or deleted one."""
+        after = int(_number(call.query_params, "after", 0) or 0)
+        return Stream(self._changes(after, call.holder), media_type=LINES)
+
+    async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
+        storage = self.registry.storage
+        while events := await self._from_log(storage.events, 0, after):
             after = events[-1].sequence
-            parts: list[bytes] = []
             for event in events:
-                if whole:
-                    plain = event._asdict()
-                    plain["digest"] = None if event.digest is None else event.digest.hex()
-                    plain |= {name: json.loads(plain[name]) for name in ("body", "answer")}
-                    parts.append(as_json(plain) + b"\n")
-                else:
-                    parts += [
-                        as_json(line_of(operation)) + b"\n"
-                        for operation in recovery.operations_of(event)
-                    ]
-            yield b"".join(parts)
+                body = json.loads(event.body)
+                told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
+                yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
 
     async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
-            return await self.registry.in_thread(call, *arguments)
+            return await self.registry.aside(call, *arguments)
         except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error
 
-    async def healthz(self, call: Call) -> Reply:
-        """Tell that the process answers."""
-        del call
-        return Reply(as_json({"ok": True, "version": normalhedge.__version__}))
-
-    async def readyz(self, call: Call) -> Reply:
-        """Tell whether the database can be used."""
-        del call
-        ready = self.registry.ready and not self.stopping
-        answer = as_json({"ok": ready, "version": normalhedge.__version__})
-        return Reply(answer, 200 if ready else 503)
-
     async def metrics(self, call: Call) -> Reply:
         """Return numbers for Prometheus."""
-        text = self.numbers.text(call.holder.sees)
+        names = list(filter(call.holder.sees, self.registry.names))
+        healths = [health async for health in self._healths(names)]
+        text = await self.numbers.text(healths)
         return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, call: Call) -> Reply:
         """Return this document."""
         del call
         return Reply(self.document)
+
+
+def _whole(event: Event, holder: Holder) -> list[bytes]:
+    """Return the line of an event with its answer, which both are JSON already."""
+    plain = event._asdict()
+    plain["digest"] = None if event.digest is None else event.digest.hex()
+    plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
+    plain |= _sender(plain.pop("sender"), holder)
+    return [as_json(plain)]
+
+
+def _lines(event: Event) -> list[bytes]:
+    """Return the lines of a stream that ask for the operations of an event."""
+    return [as_json(line_of(operation)) for operation in recovery.operations_of(event)]
 
 
 def line_of(operation: Operation) -> dict[str, Any]:
@@ -238,6 +287,11 @@ def line_of(operation: Operation) -> dict[str, Any]:
     if "correct" in operation:
         return {"ticket": operation["correct"], "correct": operation["outcome"]}
     return operation
+
+
+def _sender(text: str | None, holder: Holder) -> dict[str, Any]:
+    """Return the sender of an event, for administrators only: it has the addresses of others."""
+    return {"sender": json.loads(text)} if text and holder.scope == "admin" else {}
 
 
 def _weights(mixture: Mixture) -> dict[str, float | None]:

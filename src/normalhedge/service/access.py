@@ -1,7 +1,6 @@
 """Rights: bearer tokens, the host names to which the server answers, and rates."""
 
 import hashlib
-import hmac
 import json
 import secrets
 import time
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normalhedge.boundary import whole_files
+from normalhedge.boundary.terminal import counted
+from normalhedge.service import _logs as logs
 from normalhedge.service._limits import Limits
 from normalhedge.service._problems import Problem, no_mixture
 
@@ -24,6 +25,7 @@ class Holder(NamedTuple):
     scope: str  # the largest scope; empty if nothing is allowed
     # the names of the mixtures to which the token is restricted; None for all
     mixtures: frozenset[str] | None = None
+    digest: str = ""  # the digest of the token; empty without one
 
     def sees(self, mixture: str) -> bool:
         """Tell whether the token may use a mixture."""
@@ -33,6 +35,9 @@ class Holder(NamedTuple):
         """Refuse a new name for which the token is not."""
         if not self.sees(mixture):
             raise Problem(403, "this token is for mixtures of other names")
+
+
+NOBODY = Holder("", "")
 
 
 class Token(NamedTuple):
@@ -89,11 +94,15 @@ def read_tokens(path: Path) -> list[Token]:
     """Return the tokens of a file; raise a ValueError that names a line that is wrong."""
     if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file of tokens {path}: 'normalhedge token' makes one")
-    lines = enumerate(path.read_text("utf-8").splitlines(), start=1)
-    return [_parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
+    return _parse(path.read_text("utf-8"), path)
 
 
-def _parse(line: str, where: str) -> Token:
+def _parse(text: str, path: Path) -> list[Token]:
+    lines = enumerate(text.splitlines(), start=1)
+    return [_parse_line(line, f"line {number} of {path}") for number, line in lines if line.strip()]
+
+
+def _parse_line(line: str, where: str) -> Token:
     try:
         entry = json.loads(line)
         token = Token(**entry)
@@ -125,62 +134,105 @@ class Access:
         self.limits = limits
         self.path = path
         self.hosts = hosts
-        self._buckets: dict[str, tuple[float, float]] = {}
-        self._tokens: list[Token] = []
-        self._stamp: Any = None
-        self._looked = 0.0
+        self._buckets: dict[tuple[bool, str], tuple[float, float]] = {}
+        self._fine: set[bytes] = set()  # names of the server that were found to be allowed
+        self._tokens: dict[str, Token] = {}
+        self._content = ""
+        self._trouble = ""
         if path is not None:
-            self._tokens = read_tokens(path)
-            self._stamp = _stamp(path)
+            self._take(read_tokens(path), path.read_text("utf-8"))
 
-    def check_source(self, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse requests that a page of another site made a browser send."""
-        host = headers.get(b"host", b"").decode("latin-1").lower()
-        if self.hosts is not None and _without_port(host) not in self.hosts:
-            raise Problem(403, "this server does not answer to that name: see --allow-host")
-        origin = headers.get(b"origin")
-        if origin is not None and origin.decode("latin-1").lower().partition("://")[2] != host:
+    def _take(self, tokens: list[Token], content: str) -> None:
+        self._tokens, self._content = {token.sha256: token for token in tokens}, content
+
+    def check_source(self, headers: Mapping[bytes, bytes], method: str) -> None:
+        """Refuse requests that a page of another site made a browser send.
+
+        A browser says where a request comes from (``Sec-Fetch-Site``) over HTTPS and on this
+        machine; elsewhere its ``Origin`` must be the host that was asked.
+        """
+        host, origin = headers.get(b"host", b""), headers.get(b"origin")
+        if self.hosts is not None and host not in self._fine:
+            if _without_port(host.decode("latin-1").lower()) not in self.hosts:
+                raise Problem(403, "this server does not answer to that name: see --allow-host")
+            if len(self._fine) < 100:  # a name with each port
+                self._fine.add(host)
+        site = headers.get(b"sec-fetch-site")
+        if site == b"same-origin" or (site is None and origin is None):
+            return
+        other = origin is not None and origin.lower().partition(b"://")[2] != host.lower()
+        crossing = site in {b"cross-site", b"same-site"} and method not in {"GET", "HEAD"}
+        if other or crossing:
             raise Problem(403, "requests of pages of other sites are not answered")
 
     def holder(self, headers: Mapping[bytes, bytes], client: Any) -> Holder:
         """Return the sender of a request, and count the request."""
+        address = client[0] if client else ""
         if self.path is None:
-            holder = Holder(client[0] if client else "", "admin")
+            holder = Holder(address, "admin")
         else:
             holder = self._by_token(headers.get(b"authorization"))
         if self.limits.rate:
-            self._count(holder.name or (client[0] if client else ""))
+            self._count((bool(holder.digest), holder.name or address))
         return holder
 
     def _by_token(self, authorization: bytes | None) -> Holder:
-        nobody = Holder("", "")
         if authorization is None:
-            return nobody
+            return NOBODY
         word, _, text = authorization.decode("latin-1").partition(" ")
         if word.lower() != "bearer":
-            return nobody
-        self._read_again()
-        digest, match = _digest(text.strip()), None
-        for token in self._tokens:  # all of them, so that the time tells nothing
-            if hmac.compare_digest(digest, token.sha256):
-                match = token
-        if match is None or (match.expires is not None and match.expires < time.time()):
-            return nobody
-        mixtures = None if match.mixtures is None else frozenset(match.mixtures)
-        return Holder(match.name, match.scope, mixtures)
+            return NOBODY
+        # Looking a digest up takes a time that depends on the digest, and that tells nothing about
+        # the token: nobody can choose a token with a given digest.
+        token = self._valid(_digest(text.strip()))
+        if token is None:
+            return NOBODY
+        mixtures = None if token.mixtures is None else frozenset(token.mixtures)
+        return Holder(token.name, token.scope, mixtures, token.sha256)
 
-    def _read_again(self) -> None:
-        """Read the file of tokens again if it has changed; at most once in a second."""
-        now = time.monotonic()
-        if now - self._looked < 1.0 or self.path is None:
+    def _valid(self, digest: str) -> Token | None:
+        """Return the token with a digest, unless it has expired."""
+        token = self._tokens.get(digest)
+        if token is None or (token.expires is not None and token.expires < time.time()):
+            return None
+        return token
+
+    def allows(self, holder: Holder, scope: str, mixture: str) -> bool:
+        """Tell whether a sender may still do what it was allowed before."""
+        if not holder.digest:
+            return True
+        token = self._valid(holder.digest)
+        return (
+            token is not None
+            and SCOPES.index(token.scope) >= SCOPES.index(scope)
+            and (not mixture or token.mixtures is None or mixture in token.mixtures)
+        )
+
+    def read_again(self) -> None:
+        """Read the file of tokens again; keep the tokens as they were if it cannot be read.
+
+        The content is compared, as a file may be replaced by one of the same size and time.
+        """
+        if self.path is None:
             return
-        self._looked = now
+        trouble = ""
         try:
-            stamp = _stamp(self.path)
-            if stamp != self._stamp:
-                self._tokens, self._stamp = read_tokens(self.path), stamp
-        except (OSError, ValueError):
-            pass  # the tokens stay as they were: the file may be half edited
+            content = self.path.read_text("utf-8")
+            if content != self._content:
+                self._take(_parse(content, self.path), content)
+                logs.info(
+                    "tokens", sentence=f"{self.path} has {counted(len(self._tokens), 'token')}"
+                )
+            if self.path.stat().st_nlink == 0:
+                trouble = (
+                    f"{self.path} was replaced outside of this container, which still sees the old "
+                    "file: mount its folder, not the file"
+                )
+        except (OSError, ValueError) as error:
+            trouble = f"the tokens stay as they were: {error}"
+        if trouble and trouble != self._trouble:
+            logs.error("tokens", sentence=trouble)
+        self._trouble = trouble
 
     def check(self, holder: Holder, scope: str, mixture: str) -> None:
         """Refuse a request that the token does not allow."""
@@ -195,7 +247,7 @@ class Access:
         if SCOPES.index(holder.scope) < SCOPES.index(scope):
             raise Problem(403, f"this needs a token with scope {scope}, not {holder.scope}")
 
-    def _count(self, name: str) -> None:
+    def _count(self, name: tuple[bool, str]) -> None:
         """Refuse requests above the rate: each client has a bucket that fills steadily."""
         now = time.monotonic()
         left, since = self._buckets.get(name, (float(self.limits.burst), now))
@@ -210,11 +262,6 @@ class Access:
         if len(self._buckets) > 10_000:
             self._buckets.clear()
         self._buckets[name] = left - 1.0, now
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _without_port(host: str) -> str:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from normalhedge.boundary.terminal import counted
 from normalhedge.boundary.whole_files import write_whole
 from normalhedge.live.owner import Owner
+from normalhedge.service._problems import DamagedLog
 from normalhedge.service._sqlite import check_header
+from normalhedge.service._storage import COLUMNS, event_of
 
 BESIDE = ("-wal", "-shm", "-journal")
 """The ends of the names of files that belong to a database of SQLite."""
@@ -73,9 +75,14 @@ def check(path: Path, called: Path | None = None) -> Backup:
             (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
             if state != "ok":
                 raise ValueError(f"{name} is damaged: {state}")
+            if database.execute("PRAGMA user_version").fetchone() != (1,):
+                for row in database.execute(f"SELECT {COLUMNS} FROM events"):
+                    event_of(row)
             mixtures = database.execute("SELECT count(*) FROM mixtures WHERE deleted IS NULL")
             events = database.execute("SELECT count(*), max(time) FROM events")
             return Backup(*mixtures.fetchone(), *events.fetchone())
+    except DamagedLog as error:
+        raise ValueError(f"{name} is damaged: {error}") from None
     except sqlite3.Error as error:
         raise ValueError(f"{name} cannot be read: {error}") from None
 

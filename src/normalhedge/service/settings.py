@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +24,8 @@ class Settings:
     """The settings of a server."""
 
     db: str = "normalhedge.db"  # A file of SQLite, or the address of a database of PostgreSQL
+    # the seconds that a statement of PostgreSQL may take; requests get 503 after that
+    db_seconds: float = 15.0
     # host, port: where to listen; port 0 for any that is free
     host: str = "127.0.0.1"
     port: int = 8008
@@ -31,6 +33,13 @@ class Settings:
     token_file: str | None = None
     insecure: bool = False  # whether to listen elsewhere than on this machine without tokens
     allow_host: tuple[str, ...] = ()  # further names by which the server may be asked
+    # tls_cert, tls_key: the files of a certificate and of its key, to speak HTTPS; None for HTTP
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    # the file of the authorities whose certificates clients must have; None for no certificates
+    tls_client_ca: str | None = None
+    # the addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed
+    trust_proxy: tuple[str, ...] = ()
     # whether to wait until the present owner of the database has gone, and to take over
     wait: bool = False
     # For how many days the log is kept; 0 for ever. Older events are removed once a day.
@@ -68,9 +77,27 @@ class Settings:
                 f"{self.host} can be reached from other machines, where everybody could change "
                 "everything: give --token-file ('normalhedge token' makes one), or say --insecure"
             )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("give tls_cert and tls_key together: a certificate and its key")
+        if self.tls_client_ca is not None and self.tls_cert is None:
+            raise ValueError("tls_client_ca needs tls_cert and tls_key: HTTP has no certificates")
+        for proxy in self.trust_proxy:
+            _check_network(proxy)
+        if not 0.1 <= self.db_seconds <= 3600:
+            raise ValueError(f"db_seconds must be from 0.1 to 3600, got {self.db_seconds:g}")
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port must be from 0 to 65535, got {self.port}")
         target_of(self.alarm_url, self.alarm_secret_file, self.alarm_command)
+
+
+def _check_network(text: str) -> None:
+    """Refuse a text that is neither an address nor a network: a name would never match."""
+    try:
+        ip_network(text)
+    except ValueError:
+        raise ValueError(
+            f"trust_proxy must be an address or a network such as 10.0.0.0/8, got {text!r}"
+        ) from None
 
 
 def read_settings(

@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from normalhedge.boundary import charts, extras, rooms_above
+from normalhedge.boundary import extras, rooms_above
+from normalhedge.boundary.charts import Drawing, Plotted
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.notebook import html_table
 from normalhedge.boundary.progress import Listener, shares
@@ -18,7 +19,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import Alert
 from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.state import MixtureOptions
-from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
+from normalhedge.mixtures.summaries import ComponentLosses, Settled, Summary, TablePart, summarise
 from normalhedge.tables._classes import check_classes, find_classes, with_loss
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._contexts import settle_contexts, usual_contexts
@@ -38,7 +39,14 @@ from normalhedge.tables._settings import (
     pool_mixture,
     tune_options,
 )
-from normalhedge.tables._traps import copies, percents, refuse_falling, renamed
+from normalhedge.tables._traps import (
+    copies,
+    no_outcome,
+    percents,
+    placeholders,
+    refuse_falling,
+    renamed,
+)
 from normalhedge.tables.frames import (
     Columns,
     Panel,
@@ -65,7 +73,7 @@ LAST_ROWS = 5
 
 
 @dataclass(repr=False)
-class Blend:
+class Blend(Plotted):
     """The result of `blend`.
 
     Attributes
@@ -85,6 +93,8 @@ class Blend:
         number, and its time or, without a column of times, its number.
     sums, totals
         The sums of each stretch; see `normalhedge.mixtures.state.sum_rows`.
+    components, last
+        The losses of the components of ``"auto"``, and the values of the last rows.
     rounds
         The rounds of the table, with their predictions.
     columns
@@ -106,6 +116,8 @@ class Blend:
     when: list[Any]
     sums: Floats
     totals: Floats
+    components: ComponentLosses
+    last: Floats
     rounds: TableRounds
     columns: Columns
     known_until: Mapping[str, LastKnown]
@@ -160,24 +172,16 @@ class Blend:
         """Return a summary of this table, which prints as tables, also in a notebook."""
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
-        rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
+        forecasts, outcomes, items, values = parts if new.all() else (part[new] for part in parts)
+        rows = Settled(forecasts, outcomes, items, values, self.last, self.components)
         part = TablePart(self.sums, self.totals, rows, self.alerts())
         summary = summarise(self.mixture, part)
         if self.quantiles is None:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
 
-    def plot(self, library: str | None = None) -> Any:
-        """Return a figure of the last outcomes and blends, and of losses and weights over time.
-
-        A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
-
-        Parameters
-        ----------
-        library
-            ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
-        """
-        return charts.draw(f"{self.columns.target}, blended", blend_panels(self), library)
+    def _drawing(self) -> Drawing:
+        return f"{self.columns.target}, blended", blend_panels(self)
 
     def report(self, path: str | Path, *, title: str = "") -> None:
         """Write the result as one page of HTML with interactive plots, which opens offline.
@@ -384,7 +388,7 @@ def blend(
     panel = read_panel(table, columns)
     refuse_falling(table, columns, panel.series)
     numbers = labels is None and quantile_table is None and not columns.of_classes
-    columns.notes += _doubts(panel, columns, numbers=numbers, guessed=spec.experts is None)
+    columns.notes += _doubts(panel, columns, spec, numbers=numbers, continued=continued)
     mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     _check_pending(mixture, panel)
@@ -428,6 +432,8 @@ def blend(
         _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,
         sums.totals,
+        sums.components,
+        sums.last,
         rounds,
         columns,
         last,
@@ -467,13 +473,16 @@ def _columns(*, whole: WholeTable, dayfirst: bool | None, **roles: Any) -> Colum
     )  # fmt: skip
 
 
-def _doubts(panel: Panel, columns: Columns, *, numbers: bool, guessed: bool) -> list[str]:
+def _doubts(
+    panel: Panel, columns: Columns, spec: Columns, *, numbers: bool, continued: bool
+) -> list[str]:
     """Return sentences about a table from which nothing, or nothing good, can be learned."""
-    notes = []
+    notes = [] if continued else no_outcome(panel.outcomes, str(columns.target))
     if numbers:
         cells = panel.experts, panel.forecasts, panel.outcomes
-        wide = guessed and columns.model is None
+        wide = spec.experts is None and columns.model is None
         notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
+        notes += placeholders(*cells, str(columns.target))
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         notes.append("every series has one row only, so that nothing can be learned")
     return notes

@@ -9,15 +9,23 @@ whose outcomes were not known may have changed: they were forecasts, and are for
 
 import json
 import zlib
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
+from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.state import LastTable, TableFacts
 from normalhedge.tables._rounds import key_of
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import Panel
+
+PARTS = 5
+"""The number of digests of a table; the checksums of its last rows follow."""
+
+REMEMBERED = 400
+"""So many of the last rows are remembered one by one, to tell which outcomes were revised."""
 
 FEWEST = 10
 """Without a column of times, fewer rows than this count as new rows, even if they are the same."""
@@ -33,11 +41,11 @@ def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
 
 
 def revised(session: TableSession, panel: Panel, lag: int) -> list[str]:
-    """Return a sentence if all rows of the last table are here again, with other content."""
-    rows = _rows_again(session, panel)
-    if rows is None or session.last_table is None:
-        return []
-    whole, *before = session.last_table.digest.split(":")
+    """Return a sentence if rows of earlier tables are here again, with other content."""
+    rows, notes = _rows_again(session, panel), _revised_rows(session, panel)
+    if notes or rows is None or session.last_table is None:
+        return notes
+    whole, *before = session.last_table.digest.split(":")[:PARTS]
     now, *parts = _digest(panel, rows, lag).split(":")
     if whole == now or len(before) != len(parts) or before[0] != parts[0]:
         return []
@@ -51,6 +59,54 @@ def revised(session: TableSession, panel: Panel, lag: int) -> list[str]:
         f"{' and '.join(changed)} of rows of the last table were revised: they are not learned "
         "again; to learn from them, blend the whole table with a new state"
     ]
+
+
+def _revised_rows(session: TableSession, panel: Panel) -> list[str]:
+    """Return a sentence if a part of the last rows is here again, with other outcomes."""
+    if session.last_table is None or panel.time_keys is None:
+        return []
+    learned = _read_marks(session.last_table.digest)
+    seen = ~_new_rows(session, panel) & ~np.isnan(panel.outcomes)
+    marks = _marks(panel, seen, 4 * REMEMBERED) if learned else {}
+    count = sum(learned.get(key, mark) != mark for key, (mark, _) in marks.items())
+    if not count:
+        return []
+    first = min(time for key, (mark, time) in marks.items() if learned.get(key, mark) != mark)
+    when = str(np.datetime64(int(first), "us")) if panel.time_kind == "dates" else str(first)
+    return [
+        f"outcomes of {counted(count, 'row')} of earlier tables were revised, the first at "
+        f"{when.removesuffix('T00:00:00.000000')}: they are not learned again; to learn from "
+        "them, blend the whole table with a new state"
+    ]
+
+
+def _marks(panel: Panel, rows: np.ndarray, most: int) -> dict[int, tuple[int, Any]]:
+    """Return checksums of the outcomes of the last of some rows, by checksums of their keys."""
+    places = np.flatnonzero(rows)
+    places = places[np.argsort(panel.times[places], kind="stable")][-most:]
+    known = panel.known
+    result = {}
+    for row in places.tolist():
+        time = key_of(panel.time_keys, panel.times[row])
+        key = [panel.items[panel.series[row]], time, key_of(known, row)]
+        mark = zlib.crc32(np.float64(panel.outcomes[row]).tobytes())
+        result[zlib.crc32(json.dumps(key).encode())] = mark, time
+    return result
+
+
+def _write_marks(marks: dict[int, int]) -> str:
+    pairs = np.array(list(marks.items())[-REMEMBERED:], dtype="<u4")
+    return b64encode(pairs.tobytes()).decode()
+
+
+def _read_marks(digest: str) -> dict[int, int]:
+    """Return the checksums of the last rows; none of files of earlier versions."""
+    _, *text = digest.split(":")[PARTS - 1 :]
+    try:
+        numbers = np.frombuffer(b64decode("".join(text[:1]), validate=True), dtype="<u4")
+    except ValueError:  # of a file that somebody changed
+        return {}
+    return dict(zip(numbers[::2].tolist(), numbers[1::2].tolist(), strict=False))
 
 
 def _rows_again(session: TableSession, panel: Panel) -> np.ndarray | None:
@@ -83,12 +139,19 @@ def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
     known = ~np.isnan(panel.outcomes) & _new_rows(earlier, panel)
     if not known.any() or (panel.time_keys is None and known.sum() < FEWEST):
         return None
-    keys, times = np.unique(panel.outcome_times[known], return_inverse=True)
+    keys, times = panel.time_keys, panel.times[known]
+    if keys is None or panel.known is not None:
+        keys, times = np.unique(panel.outcome_times[known], return_inverse=True)
     last = np.full(len(panel.items), -1, dtype=np.int64)
     np.maximum.at(last, panel.series[known], times)
     ends = zip(panel.items, last.tolist(), strict=True)
     until = {name: key_of(keys, k) for name, k in ends if k >= 0}
-    return LastTable(before, until, _digest(panel, known, lag), (0, 0, 0))
+    digest = _digest(panel, known, lag)
+    if panel.time_keys is not None:
+        earlier_marks = {} if session.last_table is None else _read_marks(session.last_table.digest)
+        marks = {key: mark for key, (mark, _) in _marks(panel, known, REMEMBERED).items()}
+        digest += ":" + _write_marks(earlier_marks | marks)
+    return LastTable(before, until, digest, (0, 0, 0))
 
 
 def remember(session: TableSession, table: LastTable | None) -> None:

@@ -37,8 +37,8 @@ class RowAgain(NamedTuple):
 class TableRounds:
     """Rows sorted by game and time; see ``Schedule`` in ``src/core/schedule.hpp``."""
 
-    # forecasts, outcomes, values, items: the forecasts, the outcome, the predictions and the item
-    # of each row
+    # forecasts, outcomes, values, items: the forecasts, the outcome, the blend and the item of each
+    # row
     forecasts: Floats
     outcomes: Floats
     values: Floats
@@ -75,6 +75,8 @@ class TableRounds:
     # the predictions of rows of the panel that were predicted before and still wait for their
     # outcomes, by the place of the row
     again: dict[int, RowAgain] = field(default_factory=dict)
+    # the values of rounds that wait, by the number of the round: the blend, then its components
+    waiting: dict[int, Floats] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # sentences about rows that were seen before
 
     def new_rows(self) -> np.ndarray:
@@ -105,23 +107,21 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     if panel.steps is not None and session.state.settings.shared:
         steps = panel.steps[fresh]
     columns = [
-        rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
-        np.full((len(rows), rows.shape[1] * session.state.live.value_count), np.nan), steps,
+        rows, outcomes, items, games, times, places if fresh.all() else places[fresh], steps,
     ]  # fmt: skip
     if panel.contexts or session.state.live.cells:
         columns.append(no_cells(len(rows)))
     del parts, items, games, times, fresh, places, steps
-    if session.deferred:
-        deferred = _deferred_rows(session)
-        pairs = zip(deferred[: len(columns)], columns, strict=True)
-        columns = [np.concatenate(pair) for pair in pairs]
-    columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.state.items))
-    table, outcomes, item, game, code, row_of, values, step = columns[:8]
+    columns = _sort(session, columns, len(distinct))
+    table, outcomes, item, game, code, row_of, step = columns[:7]
+    seen = row_of < 0
+    places_before, row_of[seen] = -1 - row_of[seen], -1
+    values = np.full((len(table), table.shape[1]), np.nan)
     if session.state.settings.include:
         session.state.live.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
-    cells = columns[8] if len(columns) > 8 else no_cells(0)
+    cells = columns[7] if len(columns) > 7 else no_cells(0)
     notes += place_rows(session, panel, row_of, np.cumsum(begins), cells)
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
     game, code, new = game[begins], code[begins], row_of[begins] >= 0
@@ -140,10 +140,22 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         offsets, none, none, none, codes, old,  # _set_ready fills in three
         _known(session, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first].astype(np.int64), first, start, stop, first.copy(), session.state.rounds, again,
-        notes,
+        notes=notes,
     )  # fmt: skip
     _set_ready(result, list(session.deferred.values()), lag)
+    if session.deferred:
+        _restore_values(session, result, places_before)
     return result
+
+
+def _restore_values(session: TableSession, rounds: TableRounds, places: np.ndarray) -> None:
+    """Write the predictions of rounds that were pending, whose rows had these places before."""
+    pending = session.state.pending
+    values = np.concatenate([pending[ticket].values for ticket in session.deferred])[places]
+    rows = np.flatnonzero(rounds.row_of < 0)
+    rounds.values[rows] = values[:, : rounds.values.shape[1]]
+    for r in np.flatnonzero(rounds.old >= 0).tolist():
+        rounds.waiting[r] = values[slice(*np.searchsorted(rows, rounds.edges[r : r + 2]))]
 
 
 def _join_experts(session: TableSession, panel: Panel) -> None:
@@ -152,9 +164,14 @@ def _join_experts(session: TableSession, panel: Panel) -> None:
     join_classes(session.state.live, session.state.settings.loss, panel.forecasts.shape[1])
 
 
-def _sort(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
-    """Return the columns of rows, as in `arrange`, by game, time, step and item."""
-    steps = columns[7]
+def _sort(session: TableSession, columns: list[np.ndarray], times: int) -> list[np.ndarray]:
+    """Return the columns of rows, pending ones included, by game, time, step and item."""
+    if session.deferred:
+        deferred = _deferred_rows(session)
+        pairs = zip(deferred[: len(columns)], columns, strict=True)
+        columns = [np.concatenate(pair) for pair in pairs]
+    times, items = times + len(session.deferred) + 1, len(session.state.items)
+    steps = columns[6]
     key = columns[3] * np.int64(times)
     for column, count in ((columns[4], int(steps.max(initial=0)) + 1), (steps, items)):
         key += column
@@ -211,17 +228,20 @@ def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
 def _deferred_rows(session: TableSession) -> list[np.ndarray]:
     """Return the columns of the rows of pending rounds, as in `arrange`.
 
-    Their codes are negative: they come before the new rows, in the order of their tickets.
+    Their codes are negative: they come before the new rows, in the order of their tickets. Instead
+    of places in the panel they have their numbers among these rows, -1, -2, ...
     """
-    parts = []
+    parts, place = [], 0
     for k, (ticket, deferred) in enumerate(session.deferred.items()):
         pending = session.state.pending[ticket]
         rows, code = len(pending.items), k - len(session.deferred)
         forecasts, game = widen(session.state.live, pending.forecasts, None)[0], deferred.game
-        codes, place, step = (np.full(rows, x, dtype=np.int32) for x in (code, -1, 0))
+        codes, step = (np.full(rows, x, dtype=np.int32) for x in (code, 0))
+        places = -1 - np.arange(place, place + rows, dtype=np.int32)
+        place += rows
         columns = (forecasts, deferred.outcomes, pending.items, np.full(rows, game), codes)
         cells = no_cells(rows) if pending.cells is None else pending.cells
-        parts.append((*columns, place, pending.values, step, cells))
+        parts.append((*columns, places, step, cells))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
@@ -338,23 +358,15 @@ def store_pending(
     session.deferred = {}
     if not len(rounds.games):
         return
-    unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
-    late = unknown.copy()
-    for settled, stop in zip(rounds.settled, rounds.stop, strict=True):
-        open_rounds = rounds.order[settled:stop]
-        late[open_rounds] = False
-        unknown[open_rounds] = True
     keys = rounds.time_keys
     if keys is not None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
             if last >= 0:
                 session.last_times[game] = key_of(keys, last)
-    # Rounds whose outcomes are overdue are not kept for ever.
-    given_up = np.flatnonzero(late)[: -session.state.settings.max_pending]
-    unknown[given_up] = False
+    waiting, given_up = rounds_to_wait(rounds, session.state.settings.max_pending)
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     records, next_ticket = [], live.next_ticket
-    for r in np.flatnonzero(unknown).tolist():
+    for r in waiting.tolist():
         rows, stop = slice(rounds.edges[r], rounds.edges[r + 1]), rounds.stop[of[r]]
         if rounds.old[r] >= 0:
             ticket, number, (_, _, known, time, *_) = before[rounds.old[r]]
@@ -366,7 +378,7 @@ def store_pending(
         next_ticket = max(next_ticket, ticket + 1)
         names = [session.state.items[i] for i in rounds.items[rows]]
         record = RoundRecord(
-            ticket, number, rounds.forecasts[rows].copy(), None, rounds.values[rows].copy(),
+            ticket, number, rounds.forecasts[rows].copy(), None, rounds.waiting[r],
             rounds.items[rows].copy(), None if names == [""] else tuple(names), None,
             None if tokens is None else tokens[r],
             rounds.cells[rows].copy() if (rounds.cells[rows] >= 0).any() else None,
@@ -377,8 +389,23 @@ def store_pending(
             int(rounds.games[of[r]]), max(int(rounds.ready[r] - stop), 0), known, time,
             rounds.outcomes[rows].copy(), last - int(rounds.places[r]),
         )  # fmt: skip
-    live.replace_pending(live.version, [], records, next_ticket, live.expired + len(given_up))
+    live.replace_pending(live.version, [], records, next_ticket, live.expired + given_up)
     session.deferred = dict(sorted(session.deferred.items()))
+
+
+def rounds_to_wait(rounds: TableRounds, max_pending: int) -> tuple[np.ndarray, int]:
+    """Return the rounds that wait for outcomes after the table; and how many are given up.
+
+    Rounds whose outcomes are overdue are not kept for ever.
+    """
+    if not len(rounds.games):
+        return np.zeros(0, dtype=np.int64), 0
+    waiting = rounds.ready > np.repeat(rounds.stop, rounds.stop - rounds.first)
+    late = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1]) & ~waiting
+    given_up = np.flatnonzero(late)[:-max_pending]
+    waiting |= late
+    waiting[given_up] = False
+    return np.flatnonzero(waiting), len(given_up)
 
 
 def key_of(keys: np.ndarray | None, index: int) -> Any:

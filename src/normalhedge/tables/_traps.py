@@ -17,6 +17,10 @@ PERCENT = 100.0
 CLOSE = 1.25
 """Ratios within this factor of a hundred are taken for percent beside fractions."""
 
+TWICE, AWAY = 2, 2.0
+"""A number is taken for a missing value if it appears so often, and is so far from the other
+numbers of its column, in units of their range."""
+
 LATELY = 10
 """A model has left if it was there in so many rounds before a table, and has no column in it."""
 
@@ -72,6 +76,32 @@ def percents(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
             if centred and low > factor / CLOSE**2 and high < factor * CLOSE**2:
                 notes.append(
                     f"{name} is about {words} the outcome in most rows: percent beside fractions?"
+                )
+    return notes
+
+
+def no_outcome(outcomes: Floats, target: str) -> list[str]:
+    """Return a sentence if no outcome is known."""
+    known = not np.isnan(outcomes).all()
+    return [] if known else [f"column {target} has no outcome, so that nothing is learned"]
+
+
+def placeholders(
+    experts: Sequence[str], forecasts: Floats, outcomes: Floats, target: str
+) -> list[str]:
+    """Return sentences about columns with a number that seems to stand for missing values."""
+    cells, known = sample_rows(forecasts[:, 0], outcomes)
+    notes = []
+    for name, column in zip((target, *experts), (known, *cells.T), strict=True):
+        values, counts = np.unique(column[np.isfinite(column)], return_counts=True)
+        if len(values) < ENOUGH:
+            continue
+        for end, rest in ((0, values[1:]), (-1, values[:-1])):
+            gap = abs(values[end] - rest[end])
+            if counts[end] >= TWICE and gap > AWAY * (rest[-1] - rest[0]):
+                notes.append(
+                    f"{name} is {values[end]:g} in {counts[end]:,} rows, far from its other "
+                    "values: if it stands for a missing value, leave these cells empty"
                 )
     return notes
 

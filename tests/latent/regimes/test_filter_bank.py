@@ -86,25 +86,22 @@ def test_leads_and_regimes_are_sums_over_candidates() -> None:
         mixed, np.log((weights * np.exp(rounds.logs)).sum(axis=1)), rtol=1e-9, atol=1e-12
     )
     ahead, place, counted = labels.ahead.copy(), state.pool.standing.copy(), labels.rounds
-    evidence, hidden = labels.evidence.copy(), bank.states > 0
+    evidence = labels.evidence.copy()
     keep = 1.0 - 1.0 / MEMORY
-
-    def lead(log: np.ndarray, weight: np.ndarray, chosen: np.ndarray) -> float:
-        return float(np.log(np.average(np.exp(log[chosen]), weights=weight[chosen])))
-
-    for log, exact in zip(rounds.logs[known], weights[known], strict=True):
-        weight = exact + 1e-9
-        over = lead(log, weight, hidden)
-        gained = [
-            lead(log, weight, bank.states == k) - over if (bank.states == k).any() else 0.0
-            for k in range(len(ahead))
-        ]
-        ahead = keep * ahead + gained
-        place = keep * place + np.clip(log - over, -20.0, 20.0)
+    for log, weight, total in zip(rounds.logs[known], weights[known], mixed[known], strict=True):
+        groups, w = np.eye(len(ahead))[bank.states], weight + 1e-9
+        shares, sums = w @ groups, (w * np.exp(log - total)) @ groups
+        hidden = np.log(sums[1:].sum()) - np.log(shares[1:].sum())
+        gained = np.log(sums + 1e-290) - np.log(shares + 1e-290)
+        ahead = keep * ahead + gained - np.where(shares > 0.0, hidden, 0.0)
+        place = keep * place + np.clip(log - total - hidden, -20.0, 20.0)
         counted = keep * counted + 1.0
-        nothing = lead(log, weight, labels.kinds == 0)
-        for k in range(1, len(evidence)):
-            evidence[k] += lead(log, weight, labels.kinds == k) - nothing
+        there = (w @ labels.kinds) > 0.0
+        leads = np.zeros(len(there))
+        leads[there] = np.log(((w * np.exp(log - total)) @ labels.kinds)[there])
+        leads[there] -= np.log((w @ labels.kinds)[there])
+        evidence += np.where(there, leads - leads[0], 0.0)
+    np.testing.assert_allclose(after.evidence, evidence, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(after.ahead, ahead, rtol=1e-9)
     np.testing.assert_allclose(after.evidence, evidence, rtol=1e-9)
     np.testing.assert_allclose(standing, place, rtol=1e-9)

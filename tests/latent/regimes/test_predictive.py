@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import (
     Autoregressive,
+    Emission,
     FullGaussian,
     Gaussian,
     NegativeBinomial,
@@ -70,7 +72,7 @@ def test_each_column_has_its_interval() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 50.0, 3000.0])
 def test_quantiles_of_counts_are_the_first_that_suffice(scale: float) -> None:
-    parts = [
+    parts: list[tuple[Floats, Emission]] = [
         (np.array([0.3, 0.3]), Poisson(scale * np.array([0.4, 6.0]))),
         (np.array([0.4]), NegativeBinomial(scale * np.array([2.0]), np.array([1.5]))),
     ]

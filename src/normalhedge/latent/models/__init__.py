@@ -7,12 +7,15 @@ from normalhedge.latent.models._fitted import (
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import (
+    FLOOR as FLOOR,
     Fits as Fits,
     Job as Job,
     begin_fits as begin_fits,
     fit as fit,
     fit_series as fit_series,
+    scale as scale,
 )
+from normalhedge.latent.models._moving import Moving as Moving, fit_moving as fit_moving
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import Emission
+from normalhedge.latent.models.emissions import Emission, Regression, join_given
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,20 @@ class Fitted:
         rows.setflags(write=False)
         return rows
 
-    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
+    def smoothed(
+        self, observations: npt.ArrayLike, *, given: npt.ArrayLike | None = None
+    ) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        return self.smooth(self.emission.accepted(observations))
+        return self.smooth(self._accepted(observations, given))
+
+    def _accepted(self, observations: npt.ArrayLike, given: npt.ArrayLike | None) -> Floats:
+        """Return observations with their covariates as T x columns, checked."""
+        if isinstance(self.emission, Regression) != (given is not None):
+            needs = "needs" if given is None else "has no place for"
+            raise ValueError(f"a model of this kind {needs} given, the covariates")
+        if given is not None:
+            observations = join_given(observations, given)
+        return self.emission.accepted(observations)
 
     def smooth(self, seen: Floats) -> tuple[Floats, Floats, float]:
         """Return the same for observations that are already checked, T x columns."""
@@ -60,13 +71,16 @@ class Fitted:
         total = _core.em_expect(logs, self.initial, self.transition, states, moves)
         return states, moves, total
 
-    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def filtered(
+        self, observations: npt.ArrayLike, *, given: npt.ArrayLike | None = None
+    ) -> tuple[Floats, Floats]:
         """Return P(S_t | y_1..y_{t-1}), (T + 1) x k, and ln p(y_t | y_1..y_{t-1}), T.
 
         Both are causal, given the parameters: row t uses the observations before t, and the last
         row predicts the state after the series.
         """
-        logs = self.emission.log_density(observations)[..., np.newaxis]
+        seen = self._accepted(observations, given)
+        logs = self.emission.log_densities(seen)[..., np.newaxis]
         moves = self.transition[..., np.newaxis].copy()
         beliefs, _, totals = filter_together(logs, self.initial[:, np.newaxis], moves)
         return beliefs[..., 0], totals[:, 0]

@@ -19,7 +19,10 @@ from normalhedge.latent.models.emissions import (
     Categorical,
     Emission,
     RealEmission,
+    Regression,
     check_observations,
+    join_given,
+    residuals,
 )
 
 # the smallest variance in a state, as a share of the variance of all observations; for counts, the
@@ -72,6 +75,7 @@ def fit(
     symbols: int | None = None,
     pseudo_count: float = PSEUDO_COUNT,
     floor: float = FLOOR,
+    given: npt.ArrayLike | None = None,
 ) -> Fitted:
     """Fit a hidden Markov model by expectation and maximisation.
 
@@ -88,6 +92,11 @@ def fit(
     size. With fewer distinct values than states, some states are equal. A state without
     observations keeps its parameters.
 
+    With ``given``, covariates of each observation, T or T x p, there is a regression within each
+    state (`Regression`): y = intercept_s + slopes_s x + deviation_s e. A covariate that does not
+    vary within a state has the slope 0 there. A round in which something is missing teaches
+    nothing of the state.
+
     References
     ----------
     Baum, Petrie, Soules and Weiss (1970); for Student's t, Peel and McLachlan (2000).
@@ -99,13 +108,31 @@ def fit(
     >>> fitted = fit(np.concatenate([low, high]), 2, rng=rng)
     >>> fitted.emission.means.round(1), fitted.emission.deviations.round(1)
     (array([0. , 4.8]), array([1. , 2.1]))
+
+    A slope that changes its sign:
+
+    >>> x = rng.normal(size=400)
+    >>> y = np.where(np.arange(400) < 200, 2.0, -1.0) * x + 0.5 * rng.normal(size=400)
+    >>> fitted = fit(y, 2, rng=rng, given=x)
+    >>> sorted(fitted.emission.slopes[:, 0].round(1).tolist())
+    [-1.0, 2.0]
+    >>> fitted.smoothed(y, given=x)[0].argmax(axis=1)[[100, 300]].tolist() in ([0, 1], [1, 0])
+    True
     """
     if emission not in FAMILIES:
         raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
+    family: type[Emission] = FAMILIES[emission]
     columns = None if emission in {"diagonal", "full"} else 1
-    seen = check_observations(FAMILIES[emission], observations, columns)
+    if given is not None:
+        if emission != "gaussian":
+            raise ValueError(f"given is for emission='gaussian', got emission={emission!r}")
+        family, columns, observations = Regression, None, join_given(observations, given)
+    seen = check_observations(family, observations, columns)
     if np.isnan(seen[:, 0]).all():
-        raise ValueError("observations must hold at least one value that is not missing")
+        raise ValueError(
+            "observations must hold at least one value that is not missing"
+            + ("" if given is None else ", with all its covariates")
+        )
     if degrees is not None and emission != "student":
         raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
     if symbols is not None and emission != "categorical":
@@ -113,7 +140,7 @@ def fit(
     return fit_series(
         seen,
         inputs.count("states", states),
-        emission,
+        emission if given is None else Regression.family,
         rng=rng,
         starts=0 if warm is not None and starts == 0 else inputs.count("starts", starts),
         iterations=inputs.count("iterations", iterations),
@@ -224,25 +251,28 @@ def begin_fits(
     together: dict[tuple[int, int], list[_Start]] = {}
     alone: list[_Group] = []
     for place, job in enumerate(jobs):
-        part, family = seen[job.first :], FAMILIES[job.family]
+        part, family = seen[job.first :], _family(job.family)
         if family.scaled and job.first not in scales:
             scales[job.first] = scale(part[~np.isnan(part[:, 0])])
-        task = _task(family, part, guards.copy(), symbols, scales.get(job.first))
+        task = make_task(family, part, guards.copy(), symbols, scales.get(job.first))
         tasks.append(task)
         starts: list[_Start] = []
         if job.warm is not None:
-            starts.append(_Start(place, job, task, _warm(task, job.warm, job.states), None))
+            starts.append(_Start(place, job, task, standardise(task, job.warm, job.states), None))
         key = job.first, job.states, job.starts
-        # Starts that are not drawn are the same in all families of real numbers.
-        labels = divided.get(key) if family.scaled else None
+        # Starts that are not drawn are the same in all families of real numbers without covariates.
+        alike = family.scaled and family is not Regression
+        labels = divided.get(key) if alike else None
         if labels is None:
             labels = []
             if job.starts:
-                if job.first not in prepared or not family.scaled:
-                    prepared[job.first] = _starts.prepare(task.observations)
+                if job.first not in prepared or not alike:
+                    points = task.observations
+                    points = residuals(points) if family is Regression else points
+                    prepared[job.first] = _starts.prepare(points)
                 series = prepared[job.first]
                 labels = list(_starts.divisions(series, job.states, job.starts, rng))
-            if job.starts <= _starts.DRAWN and family.scaled:
+            if job.starts <= _starts.DRAWN and alike:
                 divided[key] = labels
         for division in labels:
             moves = _starts.transition(division, job.states)
@@ -256,6 +286,10 @@ def begin_fits(
             alone.append(_Alone(tuple(starts), (), tolerance, first=True))
     lanes = [_begin_lanes(seen, starts, guards, tolerance) for starts in together.values()]
     return Fits(tuple(tasks), (*lanes, *alone), ())
+
+
+def _family(name: str) -> type[Emission]:
+    return Regression if name == Regression.family else FAMILIES[name]
 
 
 class _Start(NamedTuple):
@@ -496,17 +530,17 @@ def _begin_lanes(
     )
 
 
-def _task(
+def make_task(
     family: type[Emission],
     seen: Floats,
     guards: Floats,
     symbols: int | None,
-    units: tuple[Floats, Floats] | None,
+    units: tuple[Floats, Floats] | None = None,
 ) -> _Task:
-    """Return the series standardised, where it has a scale."""
+    """Return the series standardised, where it has a scale; the scale may be known already."""
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
-    if units is not None:
-        centre, width = units
+    if family.scaled:
+        centre, width = units or scale(seen[~np.isnan(seen[:, 0])])
         seen = (seen - centre) / width
     else:
         known = seen[~np.isnan(seen[:, 0])]
@@ -542,7 +576,8 @@ def scale(known: Floats) -> tuple[Floats, Floats]:
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
 
 
-def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
+def standardise(task: _Task, warm: Fitted, k: int) -> _Model:
+    """Return a model of the series in the units of the task."""
     emission = warm.emission
     if type(emission) is not task.family or warm.states != k:
         raise ValueError(
@@ -584,17 +619,23 @@ def _run(start: _Start, more: int, most: int, tolerance: float) -> _Model:
     return _Model(initial, moves, rows, total, trace)
 
 
+def log_units(task: _Task) -> float:
+    """Return how much larger log densities are in the units of the task."""
+    known = ~np.isnan(task.observations[:, 0])
+    if task.family.family == "autoregressive":
+        known = known[1:] & known[:-1]
+    width = task.width[:1] if task.family is Regression else task.width
+    return float(known.sum() * np.log(width).sum())
+
+
 def _restore(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_core(model.rows)
-    total = model.log_likelihood
+    order, total = emission.order(), model.log_likelihood
     if isinstance(emission, RealEmission):
         emission = emission._rescaled(task.centre, task.width)
-        known = ~np.isnan(task.observations[:, 0])
-        if task.family.family == "autoregressive":
-            known = known[1:] & known[:-1]
-        total -= float(known.sum() * np.log(task.width).sum())
+        total -= log_units(task)
     fitted = Fitted(
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )
-    return fitted.permuted(emission.order())
+    return fitted.permuted(order)

@@ -4,6 +4,7 @@ from normalhedge.latent.regimes._baselines import baselines as baselines
 from normalhedge.latent.regimes._encoding import KINDS as KINDS, Encoding as Encoding
 from normalhedge.latent.regimes._evidence import Break, Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._infer import infer, new_regimes as new_regimes, resume
 from normalhedge.latent.regimes._inferred import Inferred, Live
 from normalhedge.latent.regimes._regimes import Regimes
@@ -22,6 +23,18 @@ from normalhedge.latent.regimes._tables import (
     forecast_table as forecast_table,
     regime_table as regime_table,
     score_table as score_table,
+    segment_table as segment_table,
 )
+from normalhedge.latent.regimes._verdict import verdict as verdict
 
-__all__ = ["Break", "Evidence", "Forecast", "Inferred", "Live", "Regimes", "infer", "resume"]
+__all__ = [
+    "Break",
+    "Evidence",
+    "Forecast",
+    "Inferred",
+    "Live",
+    "Regimes",
+    "RegimesInHindsight",
+    "infer",
+    "resume",
+]

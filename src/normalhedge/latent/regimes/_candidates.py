@@ -35,8 +35,8 @@ HOPELESS = 15.0
 AT_ONCE = 100
 REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of observations from the beginning of a fit to its end: one more for each 100 rounds of
-# the fit, or 1,000 where it starts from an earlier one
-LAG, LONG, WARM = 10, 100, 1000
+# the fit; where it starts from an earlier one, a review more for each 5,000
+LAG, LONG, WARM = 10, 100, 5000
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
@@ -255,8 +255,8 @@ class CandidateSearch:
         ends: dict[int, list[Order]] = {}
         for order in orders:
             rounds = len(seen) - order.job.first
-            lag = LAG + rounds // (LONG if order.job.starts else WARM)
-            lag = lag if known >= AT_ONCE else 0
+            more = rounds // LONG if order.job.starts else rounds // WARM * REVIEW
+            lag = LAG + more if known >= AT_ONCE else 0
             ends.setdefault(known + lag, []).append(order)
         return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
 

@@ -114,8 +114,7 @@ def evidence(
 ) -> Evidence:
     """Return how a series has changed so far."""
     nats = dict(zip(KINDS, labels.evidence.tolist(), strict=True))
-    used = weights if len(labels.kinds) else weights[:0]
-    shares = np.bincount(labels.kinds, used, len(KINDS))
+    shares = weights @ labels.kinds if len(labels.kinds) else np.zeros(len(KINDS))
     by_kind = dict(zip(KINDS, shares.tolist(), strict=True))
     enough = max(EVIDENCE, worth * observed)
     best = max(KINDS[1:], key=nats.__getitem__)

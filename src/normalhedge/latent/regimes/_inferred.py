@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,11 +15,13 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import Forecast
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
 from normalhedge.latent.regimes._rule import History
+from normalhedge.latent.regimes._segments import segments
 from normalhedge.latent.regimes._sequence import Sequence, plain_list
 
 BINS = 10
@@ -110,6 +113,41 @@ class Inferred:
         """The total weight of the models with each number of states at the end."""
         return self.live.regimes.support()
 
+    @cached_property
+    def hindsight(self) -> RegimesInHindsight:
+        """The regimes in hindsight, given all rounds; computed when it is first asked for.
+
+        After `resume` it rests on the earlier rounds, too, as far as they are remembered.
+        """
+        return self.live.regimes.look_back(self.path.probabilities, self.sequence.numbers)
+
+    @property
+    def smoothed(self) -> Floats:
+        """The probability of each regime in each round, given all rounds, T x regimes."""
+        return self.hindsight.probabilities
+
+    def segments(self) -> Any:
+        """Return the most probable path in hindsight as a table with a row for each stay.
+
+        Returns
+        -------
+        dict or pandas.DataFrame
+            The columns ``from``, ``to``, ``regime``, ``rounds``, and for each column of numbers
+            ``mean`` and ``deviation``; for symbols, the share of each. ``from`` and ``to`` are the
+            times of the first and the last round, or their places. A data frame if the values came
+            from pandas, else a dictionary of columns.
+        """
+        columns = self.stays()
+        if not self.sequence.pandas:
+            return columns
+        import pandas as pd  # noqa: PLC0415 -- the values came from it
+
+        return pd.DataFrame(columns)
+
+    def stays(self) -> dict[str, list[Any]]:
+        """Return `segments` as columns, whatever the values came from."""
+        return segments(self.hindsight.path, self.sequence, self.time)
+
     @property
     def novelty(self) -> Floats:
         """The probability that something new has begun, after each round; NaN if unknown."""
@@ -175,8 +213,15 @@ class Inferred:
         ]
         return means[0], means[1], count[used]
 
-    def columns(self) -> dict[str, Any]:
-        """Return all results round by round, as columns of a table; None for unknown values."""
+    def columns(self, *, hindsight: bool = False) -> dict[str, Any]:
+        """Return all results round by round, as columns of a table; None for unknown values.
+
+        Parameters
+        ----------
+        hindsight
+            Whether to add the results in hindsight, which use later rounds, too: the regime on the
+            most probable path, and the smoothed probability of each regime.
+        """
         path, encoding = self.path, self.sequence.encoding
         result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
         result |= self.sequence.decode()
@@ -196,9 +241,14 @@ class Inferred:
         result["novelty"] = plain_list(path.novelty)
         result["alarm"] = path.alarms.tolist()
         result["log score"] = plain_list(path.log_scores)
+        if hindsight:
+            states = self.hindsight.path.tolist()
+            result["hindsight"] = [None if s < 0 else s for s in states]
+            for k, column in enumerate(self.smoothed.T):
+                result[f"smoothed {k}"] = plain_list(column)
         return result
 
-    def plot(self, library: str | None = None) -> Any:
+    def plot(self, library: str | None = None, *, hindsight: bool = False) -> Any:
         """Return a figure of the observations by regime, and of the probabilities of regimes.
 
         A notebook shows the figure if it is the last value of a cell; elsewhere, save it.
@@ -207,15 +257,18 @@ class Inferred:
         ----------
         library
             ``"matplotlib"`` or ``"plotly"``; by default the first of them that is installed.
+        hindsight
+            Whether to show the regimes given all rounds, in place of the rounds up to each.
         """
         names = list(self.sequence.encoding.number_columns) or [""]
         panels = regime_panels(
             self.sequence.numbers if self.sequence.raw is None else self.sequence.raw,
             names,
             () if self.sequence.raw is not None else self.sequence.labels,
-            self.states,
-            self.probabilities,
+            self.hindsight.path if hindsight else self.states,
+            self.smoothed if hindsight else self.probabilities,
             self.time,
+            known="all observations" if hindsight else "the observations so far",
         )
         return charts.draw(counted(len(self.path), "round"), panels, library)
 

@@ -111,7 +111,7 @@ class Identity(NamedTuple):
         k = emission.states
         if shared is None:
             numbers = np.empty(k, dtype=np.intp)
-            numbers[_order(emission)] = np.arange(k)
+            numbers[order(emission)] = np.arange(k)
         else:
             chosen = assignment(shared * np.sqrt(1.0 + self.age[self.numbers]))
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
@@ -125,7 +125,7 @@ class Identity(NamedTuple):
     def in_order(self, emission: Emission) -> Labels:
         """Return a new number for each old one: current regimes come first, in their order."""
         most = len(self.age)
-        today = self.numbers[_order(emission)].tolist()
+        today = self.numbers[order(emission)].tolist()
         gone = [number for number in range(most) if number not in today]
         result = np.empty(most, dtype=np.intp)
         result[[*today, *gone]] = np.arange(most)
@@ -150,7 +150,7 @@ class Identity(NamedTuple):
         return best
 
 
-def _order(emission: Emission) -> Labels:
+def order(emission: Emission) -> Labels:
     """Return the states ordered by mean, or by variance if the means are similar."""
     means, variances = (part.reshape(emission.states, -1)[:, 0] for part in emission.moments())
     if np.ptp(means) < 0.5 * np.sqrt(variances.min()):

@@ -19,10 +19,13 @@ def regime_panels(
     states: np.ndarray,
     probabilities: Floats,
     time: tuple[Any, ...] | None,
+    *,
+    known: str = "the observations so far",
 ) -> list[PlotPanel]:
     """Return a panel for each column of observations, and one of the probabilities of regimes.
 
-    ``states`` has the most probable regime of each round, -1 before the first fit.
+    ``states`` has the most probable regime of each round, -1 before the first fit; ``known`` says
+    what the probabilities are given.
     """
     places = _places(time, len(states))
     table = numbers.reshape(len(states), -1)
@@ -41,12 +44,12 @@ def regime_panels(
         symbols = ", ".join(f"{k}: {label}" for k, label in enumerate(labels))
         title = f"observations {name}".strip() + (f" ({symbols})" if symbols else "")
         panels.append(PlotPanel(f"{title}, by the most probable regime", places, curves))
-    known = np.where(states[:, np.newaxis] >= 0, probabilities, np.nan)
+    fitted = np.where(states[:, np.newaxis] >= 0, probabilities, np.nan)
     curves = [
         Curve(f"regime {k}", column, colour=COLOURS[k % len(COLOURS)])
-        for k, column in enumerate(known.T)
+        for k, column in enumerate(fitted.T)
     ]
-    title = "probability of each regime, given the observations so far"
+    title = f"probability of each regime, given {known}"
     return [*panels, PlotPanel(title, places, curves)]
 
 

@@ -79,9 +79,9 @@ class RegimeLabels(NamedTuple):
     # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
-    # kinds, evidence: the place of each candidate's kind in `KINDS`; and by how many nats each kind
-    # has predicted better than the first one, over all rounds
-    kinds: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    # kinds, evidence: whether each candidate is of each of `KINDS`, N x kinds; and by how many nats
+    # each kind has predicted better than the first one, over all rounds
+    kinds: Floats = np.zeros((0, len(KINDS)))
     evidence: Floats = np.zeros(len(KINDS))
 
     @classmethod
@@ -106,17 +106,28 @@ class RegimeLabels(NamedTuple):
     ) -> tuple[Self, Floats, Floats]:
         """Learn the log densities of candidates with these weights and numbers of states.
 
-        Returns the labels, the discounted lead of each candidate over the hidden Markov models
-        together, and the log densities of the mixture. A number of states that is not tried yet
-        must not have the score of a break, so leads are over the hidden Markov models.
+        Returns the labels, the discounted lead of each candidate, and the log densities of the
+        mixture. These are leads over the hidden Markov models together: a number of states that is
+        not tried yet must not have the score of a break.
         """
         ahead, standing, mixed = self.ahead.copy(), standing.copy(), np.empty(len(logs))
-        kinds, evidence = self.kinds, self.evidence.copy()
+        lead = self.evidence.copy()
         keep = 1.0 - 1.0 / MEMORY
         rounds = _core.remember_logs(
-            logs, weights, states, kinds, known, keep, self.rounds, ahead, standing, evidence, mixed
+            logs,
+            weights,
+            states,
+            known,
+            keep,
+            self.rounds,
+            ahead,
+            standing,
+            self.kinds,
+            lead,
+            mixed,
         )
-        return self._replace(ahead=ahead, rounds=rounds, evidence=evidence), standing, mixed
+        labels = self._replace(ahead=ahead, rounds=rounds, evidence=lead)
+        return labels, standing, mixed
 
     def match(
         self, pool: CandidatePool, bank: FilterBank, seen: Floats, worth: float
@@ -158,8 +169,10 @@ class RegimeLabels(NamedTuple):
                 leave[n, :k] = (candidate.transition * other).sum(axis=1)
         labels = self._replace(
             identity=identity,
-            kinds=np.array([KINDS.index(c.recipe.kind()) for c in candidates], dtype=np.int64),
             groups=np.eye(most + 1)[bank.states],
+            kinds=np.array(
+                [[c.recipe.kind() == kind for kind in KINDS] for c in candidates], float
+            ),
             maps=maps,
             leave=leave,
             alike=alike,
@@ -199,7 +212,7 @@ class RegimeLabels(NamedTuple):
         """Return the weights of the models that a break surprises, T x N, summing to one."""
         if not len(self.kinds):  # of a file from before there were models of breaks
             return weights
-        rest = (weights + LEAST) * (self.kinds != KINDS.index("breaks"))
+        rest = (weights + LEAST) * (1.0 - self.kinds[:, KINDS.index("breaks")])
         return np.asarray(rest / rest.sum(axis=1, keepdims=True))
 
     def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
@@ -165,6 +166,39 @@ class Regimes(LiveObject[RegimesState]):
             if recipe.states:
                 result[recipe.states] += weight
         return result
+
+    @property
+    def remembered(self) -> int:
+        """The number of last rounds that are remembered, to which `smoothed` reaches back."""
+        return sum(len(block) for block in self._state.seen)
+
+    def smoothed(self, lag: int) -> Floats:
+        """Return the probability of each regime some rounds ago, given all rounds so far.
+
+        Call it after each round with the same lag: a fixed-lag smoother. With the lag 0 it is
+        ``probabilities``. Models and weights are the current ones:
+
+            sum_n w_n P_n(S_{t-lag} = s | y_1..y_t)
+
+        Parameters
+        ----------
+        lag
+            The number of rounds to look back, less than ``remembered``: at least 20,000 rounds are
+            remembered, or all if there are fewer.
+        """
+        return self._rule.smoothed(self._state, inputs.count("lag", lag, 0))
+
+    def look_back(self, causal: Floats, numbers: Floats | None = None) -> RegimesInHindsight:
+        """Return the regimes in hindsight of the last rounds; see `Inferred.hindsight`.
+
+        Parameters
+        ----------
+        causal
+            The probabilities of regimes in these rounds, whose numbers are used again.
+        numbers
+            The observations in these rounds, which need not be remembered then.
+        """
+        return self._rule.look_back(self._state, causal, numbers)
 
     def predict(self) -> Predictive:
         """Return the distribution of the next observation."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models import Fits
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes import _series_models
@@ -28,6 +29,7 @@ from normalhedge.latent.regimes._candidates import (
 from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
+from normalhedge.latent.regimes._hindsight import RegimesInHindsight, look_back
 from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
@@ -50,6 +52,7 @@ T = TypeVar("T")
 History = tuple[tuple[int, dict[int, T]], ...]
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
+WARM = 500  # the number of rounds before the lag that are filtered again by `smoothed`
 BLOCKS = 64  # the largest number of blocks in which they are kept
 
 
@@ -219,6 +222,47 @@ class RegimesRule:
             return Forecast((self.predict(state),) * rounds, *none)
         return forecast(
             rounds, state.bank, state.filters, state.weights, state.labels, state.previous
+        )
+
+    def smoothed(self, state: RegimesState, lag: int) -> Floats:
+        """Return the probability of each regime ``lag`` rounds ago, given all rounds."""
+        seen = np.concatenate(state.seen) if state.seen else np.empty((0, 1))
+        if lag >= len(seen):
+            reach = (
+                "there is no round yet"
+                if not len(seen)
+                else f"lag must be at most {len(seen) - 1:,}: the last {len(seen):,} of "
+                f"{counted(state.rounds, 'round')} are remembered"
+            )
+            raise ValueError(f"{reach}, got {lag:,}")
+        if state.bank is None or not lag:
+            return state.now.copy()
+        states = np.zeros((len(state.weights), self.settings.most))
+        part = seen[-min(lag + WARM, len(seen)) :]
+        for mine, candidate in zip(states, state.bank.candidates(state.filters), strict=True):
+            if isinstance(candidate, Candidate):
+                model = candidate.now()
+                mine[: model.states] = model.smooth(part)[0][-1 - lag]
+        regimes, _ = state.labels.regimes(state.weights[np.newaxis], states[np.newaxis])
+        return np.asarray(regimes[0])
+
+    def look_back(
+        self, state: RegimesState, causal: Floats, numbers: Floats | None = None
+    ) -> RegimesInHindsight:
+        """Return the regimes of the last rounds in hindsight, whose causal ones are given."""
+        seen = np.concatenate(state.seen)
+        if numbers is not None and len(numbers) > len(seen):
+            seen = numbers.reshape(len(numbers), -1)
+        kind, settings = state.emission, self.settings
+        assert kind is not None
+        return look_back(
+            seen,
+            BESIDE.get(kind, (kind,)),
+            settings.numbers,
+            worth=settings.worth,
+            rng=np.random.default_rng(0),
+            causal=causal,
+            symbols=settings.symbols,
         )
 
     def evidence(self, state: RegimesState) -> Evidence:

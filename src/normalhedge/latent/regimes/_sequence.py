@@ -44,6 +44,7 @@ class Sequence:
     guess: str = ""
     # the original numbers, if a limit turned them into two symbols; else None
     raw: Floats | None = None
+    pandas: bool = False  # whether the observations came from pandas
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -95,10 +96,11 @@ def encode(
         former = max(len(encoding.columns), 1)
         raise ValueError(f"{counted(former, 'column')} came before, and now {width}")
     if columns is not None and width > 1:
-        return _encode_columns(columns, kind, above, encoding)
-    return _encode_column(
-        values if columns is None else next(iter(columns.values())), kind, above, encoding
-    )
+        sequence = _encode_columns(columns, kind, above, encoding)
+    else:
+        column = values if columns is None else next(iter(columns.values()))
+        sequence = _encode_column(column, kind, above, encoding)
+    return replace(sequence, pandas=type(values).__module__.partition(".")[0] == "pandas")
 
 
 def _encode_column(

@@ -15,25 +15,36 @@ Table = tuple[list[str], list[tuple[str, ...]]]  # the head and the rows of a ta
 
 
 def regime_table(inferred: Inferred) -> Table:
-    """Return a table with a row for each regime at the end."""
-    encoding, states = inferred.sequence.encoding, inferred.states
-    shares = np.bincount(states[states >= 0], minlength=1) / max(len(states), 1)
-    symbols = inferred.symbol_history[-1][1] if inferred.symbol_history else {}
+    """Return a table with a row for each regime, given all rounds."""
+    encoding, looked = inferred.sequence.encoding, inferred.hindsight
     head = ["regime", *(f"p({word})" for word in encoding.labels)]
     for name in encoding.number_columns:
         head += [f"mean {name}".strip(), f"deviation {name}".strip()]
-    head += ["mean duration", "share of rounds"]
+    head += ["mean duration", "stays", "share of rounds"]
     rows = []
-    for state, parameters in inferred.parameters.items():
-        cells = [f"{p:.3f}" for p in symbols.get(state, [np.nan] * len(encoding.labels))]
+    for state, parameters in looked.parameters.items():
+        cells = [f"{p:.3f}" for p in looked.symbols.get(state, ())]
         if not encoding.labels:
             pairs = zip(np.ravel(parameters.mean), np.ravel(parameters.deviation), strict=True)
             cells = [f"{number:.4g}" for pair in pairs for number in pair]
         length = 1.0 / max(1.0 - parameters.stay, 1e-9)
-        stays = f"{length:,.0f} rounds" if length >= 10.0 else f"{length:.1f} rounds"
-        share = shares[state] if state < len(shares) else 0.0
-        rows.append((f"state {state}", *cells, stays, f"{share:.1%}"))
+        mean = f"{length:,.0f} rounds" if length >= 10.0 else f"{length:.1f} rounds"
+        stays = looked.stays[state]
+        share = f"{parameters.share:.1%}"
+        rows.append((f"state {state}", *cells, mean if stays else "–", f"{stays:,}", share))
     return head, rows
+
+
+def segment_table(inferred: Inferred) -> Table:
+    """Return a table with a row for each stay of the path in hindsight."""
+    columns = inferred.stays()
+    columns["regime"] = [f"state {state}" for state in columns["regime"]]
+    rows = zip(*columns.values(), strict=True)
+    return list(columns), [tuple(_text(value) for value in row) for row in rows]
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def forecast_table(ahead: Forecast, inferred: Inferred, level: float = 0.9) -> Table:
@@ -100,7 +111,8 @@ def facts(inferred: Inferred) -> list[tuple[str, str]]:
         ),
     ]
     if regimes.state >= 0:
-        sure = f"state {regimes.state}, with probability {regimes.probabilities.max():.3f}"
+        now = inferred.hindsight.fold(inferred.path.probabilities)[-1]
+        sure = f"state {now.argmax()}, with probability {now.max():.3f}"
         result.append(("current regime", sure))
         result.append(("probability of a switch after this round", f"{regimes.switching:.3f}"))
     novelty, alarms = regimes.novelty, inferred.alarms

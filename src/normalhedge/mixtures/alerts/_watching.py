@@ -80,7 +80,7 @@ def watch_rows(
 ) -> tuple[Alert, ...]:
     """Return the alerts of a table; ``codes`` are the times of rows, and ``label`` names one."""
     n = len(state.names)
-    times = np.unique(codes)
+    times = np.flatnonzero(np.bincount(codes))
     rows = len(codes) / max(len(times), 1)
     kept = max(int(min(LONGEST, MOST / max(rows * n, 1))), 1)
     used = np.flatnonzero(codes >= times[-kept:][0]) if len(times) else np.zeros(0, dtype=int)

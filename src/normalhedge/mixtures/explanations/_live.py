@@ -28,7 +28,13 @@ def explain_mixture(state: MixtureState) -> Explanation:
             "its last rounds cannot be played again" if len(names) > 1 else "there is no choice"
         )
         return Explanation(reason, (), (), (), ESTIMATE, alerts)
-    replay = _Replay(state, *start)
+    try:
+        replay = _Replay(state, *start)
+    except (KeyError, ValueError) as error:
+        raise ValueError(
+            "the settled rounds of this mixture do not belong together, so that they cannot be "
+            "explained: was its file changed?"
+        ) from error
     weights = np.array(replay.weights)[:, plain:]
     losses = np.array(replay.losses)[:, plain:]
     labels = replay.labels

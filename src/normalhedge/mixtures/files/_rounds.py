@@ -90,6 +90,18 @@ def read_blocks(
             yield _read_round(state, entry), {name: part[k] for name, part in extras.items()}
 
 
+def bytes_of_blocks(state: MixtureState, blocks: Sequence[Mapping[str, Any]]) -> float:
+    """Return the bytes that the rounds of blocks take once they are read."""
+    size = 0.0
+    for block in blocks:
+        rows, classes, n = (
+            check_whole("shape", k, 1 << 31) for k in check_list("shape", block["shape"], 3)
+        )
+        round_size = rows * (classes * (n + state.live.value_count) + 8.0) + n
+        size += 8.0 * round_size * len(check_list("tickets", block["tickets"]))
+    return size
+
+
 def write_pending(state: MixtureState, deferred: Mapping[int, Any]) -> dict[str, Any]:
     """Return the pending rounds; ``deferred`` has the outcomes of tables, by ticket."""
     live = state.live

@@ -7,6 +7,7 @@ beside it (see `normalhedge.live.journal`) the file holds already.
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -83,18 +84,23 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
     return _snapshot(_read_content(path), str(path), loss)
 
 
-def read_snapshot_text(data: bytes, source: str) -> Snapshot:
-    """Return the content of a text that `snapshot_text` wrote; refuse any other text."""
+def read_snapshot_text(data: bytes, source: str, most: float = inf) -> Snapshot:
+    """Return the content of a text that `snapshot_text` wrote; refuse any other text.
+
+    A mixture that would take more than so many bytes is refused, too.
+    """
     content = sealed_file.open_sealed(
         data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture"
     )
-    return _snapshot(content, source, None)
+    return _snapshot(content, source, None, most)
 
 
-def _snapshot(content: dict[str, Any], source: str, loss: Loss | LossFunction | None) -> Snapshot:
+def _snapshot(
+    content: dict[str, Any], source: str, loss: Loss | LossFunction | None, most: float = inf
+) -> Snapshot:
     """Return the content of a file from its entries."""
     try:
-        state = read_mixture(content, loss)
+        state = read_mixture(content, loss, most)
         place = content.get("sequence", 0), content.get("journal", "")
         if type(place[0]) is not int or place[0] < 0 or not isinstance(place[1], str):
             raise ValueError("sequence and journal must be a number and a word")

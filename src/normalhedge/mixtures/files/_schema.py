@@ -12,6 +12,7 @@ unless it can be computed.
 
 import json
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from normalhedge.mixtures.files._arrays import write_array
 from normalhedge.mixtures.files._entries import (
     MOST,
     check_floats,
+    check_list,
     check_truth,
     check_whole,
     check_words,
@@ -31,7 +33,7 @@ from normalhedge.mixtures.files._intervals import (
     read_intervals,
     write_intervals,
 )
-from normalhedge.mixtures.files._rounds import read_pending, write_pending
+from normalhedge.mixtures.files._rounds import bytes_of_blocks, read_pending, write_pending
 from normalhedge.mixtures.files._tables import read_facts, write_deferred, write_facts
 from normalhedge.mixtures.losses import Loss, LossFunction, loss_of, restored_loss
 from normalhedge.mixtures.rules import Automatic, Prior, levels_of, part_of
@@ -164,12 +166,19 @@ def _write_numbers(state: MixtureState) -> dict[str, Any]:
     }
 
 
-def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
-    """Return the mixture that the entries of a file of any version describe."""
+def read_mixture(
+    content: Mapping[str, Any], loss: Loss | LossFunction | None, most: float = inf
+) -> MixtureState:
+    """Return the mixture of the entries of a file of any version, if it has at most so many bytes.
+
+    Arrays are compressed: a small file may hold a large mixture.
+    """
     entries = entries_of(content["version"])
     _check_names(entries, content)
     state = _new_state(content, loss)
     live = state.live
+    if most < inf:
+        _check_bytes(state, content, most)
     state.join(check_words("names", content["names"]))
     item_indices(live, check_words("items", content["items"]))
     cells = check_words("cells", content.get("cells", []))
@@ -195,7 +204,7 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
     def read_before(before: Mapping[str, Any]) -> MixtureState:
         if before["recipe"] != content["recipe"] or before.get("last_table") is not None:
             raise ValueError("the mixture before the last table does not fit")
-        return read_mixture(before, loss)
+        return read_mixture(before, loss, most)
 
     read_numbers(state, content)
     pairs = read_pending(state, content)
@@ -206,6 +215,27 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
         live.restore(None, retired, *read_history(state, content["settled"], pending, read_numbers))
     live.attached = facts
     return state
+
+
+def _check_bytes(state: MixtureState, content: Mapping[str, Any], most: float) -> None:
+    """Refuse a mixture that would take too much memory, before it does."""
+    words = (check_list(name, content.get(name, [])) for name in AXES)
+    names, items, cells, classes = words
+    size = state.live.bytes_with(len(names), len(items), len(cells), len(classes))
+    if content["version"] >= 6:
+        blocks = check_list("pending", content["pending"])
+        size += bytes_of_blocks(
+            state, [*blocks, *check_list("rounds", content["settled"]["rounds"])]
+        )
+    if size > most:
+        raise ValueError(
+            f"the mixture would take {size / 1e6:,.0f} MB with {len(names):,} experts, "
+            f"{len(items):,} items and its rounds, and at most {most / 1e6:,.0f} MB are accepted"
+        )
+
+
+AXES = ("names", "items", "cells", "classes")
+"""The entries whose lengths are the lengths of the axes of a state."""
 
 
 def _read_numbers(state: MixtureState, content: Mapping[str, Any], version: int) -> None:

@@ -1,6 +1,10 @@
 """Rules of a mixture: the default, single hedgers by name, and hedgers of the user's own."""
 
-from normalhedge._core import CONTEXTS as CONTEXTS, CORRECTIONS as CORRECTIONS
+from normalhedge._core import (
+    CONTEXTS as CONTEXTS,
+    CORRECTIONS as CORRECTIONS,
+    TRUST_IN_BASE as TRUST_IN_BASE,
+)
 from normalhedge.mixtures.rules._automatic import (
     Automatic as Automatic,
     Prior as Prior,

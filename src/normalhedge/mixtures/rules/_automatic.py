@@ -74,7 +74,10 @@ class Automatic:
         z = \left(1,\ (b - m) / v,\ e / s,\ l / s,\ (x_1 - b) / s, \dots, (x_N - b) / s\right)
 
     with m and v the discounted mean and deviation of b, e its mean error over some 20 rounds and l
-    its last error.
+    its last error. With more than 64 experts, the plain mean, the plain median and the best expert
+    so far take the places of x. Another correction takes the own bias and scale of every expert, of
+    the plain mean and of the plain median away, learned over 20, 100 and all rounds, weighs what is
+    left by relative losses, and averages the middle half.
 
     Quantiles have two other corrections of their base. With m its quantile nearest to the median, w
     the mean of :math:`|b_q - m|` and s the mean past loss,
@@ -140,7 +143,7 @@ class Automatic:
     A corrected forecast lies within four mean errors of its base. With ``inside`` there are no
     corrections, recalibrations and logarithmic pools, and the blend lies within the range of the
     forecasts after the guard. A round costs O(N log N) time for each of the ways, and O(N^2) for
-    each of five corrections; from 65 experts on, the corrections have the first four features only.
+    each of five corrections; from 65 experts on, O(N log N).
 
     References
     ----------

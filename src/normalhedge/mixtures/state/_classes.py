@@ -150,6 +150,13 @@ def _number(outcome: Any, classes: Sequence[str]) -> Any:
     if outcome is None or (isinstance(outcome, float) and np.isnan(outcome)):
         return outcome
     if not isinstance(outcome, str) or outcome not in classes:
+        if isinstance(outcome, str) and outcome.strip().casefold() in {
+            name.casefold() for name in classes
+        }:
+            raise ValueError(
+                f"outcome must be spelt as the classes {_list(classes)}, got "
+                f"{clipped(repr(outcome))}"
+            )
         raise ValueError(
             f"outcome must be one of the classes {_list(classes)}, got {clipped(repr(outcome))}"
         )

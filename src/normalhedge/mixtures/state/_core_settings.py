@@ -95,7 +95,7 @@ class Schedule(NamedTuple):
     # the number of each round in its game; negative for rounds of earlier tables
     places: np.ndarray
     bins: np.ndarray  # the sums to which each round is added
-    # forecasts, values, outcomes, items: the rows; the values are written
+    # forecasts, values, outcomes, items: the rows; the values are written, from ``first_row`` on
     forecasts: Floats
     values: Floats
     outcomes: Floats
@@ -107,6 +107,7 @@ class Schedule(NamedTuple):
     total_sums: Floats
     base: int
     cells: np.ndarray  # the cells of the contexts of each row; without rows if there are none
+    first_row: int
 
 
 def core_settings(settings: MixtureSettings) -> CoreSettings:

@@ -259,7 +259,13 @@ def _by_row(outcome: Any, keys: Keys, rows: int) -> list[Any]:
             raise ValueError(f"outcome must have {rows} numbers, as the forecasts had")
         return values
     if not isinstance(outcome, Mapping):
-        raise TypeError(f"outcome must be a mapping, as the forecasts were, got {outcome!r}")
+        hint = ""
+        if isinstance(outcome, str) and outcome in {str(key) for key in keys}:
+            hint = (
+                f": {outcome} is one of several items here; if it is a class, and the forecasts "
+                "are class probabilities, make the mixture with loss='brier' or loss='log'"
+            )
+        raise TypeError(f"outcome must be a mapping, as the forecasts were, got {outcome!r}{hint}")
     forecast = set(keys)
     unknown = [key for key in outcome if str(key) not in forecast]
     if unknown:

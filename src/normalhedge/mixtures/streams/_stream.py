@@ -35,17 +35,13 @@ from normalhedge.boundary.terminal import clipped
 from normalhedge.live import json_lines
 from normalhedge.mixtures._mixture import Mixture
 from normalhedge.mixtures.state import Operation, Prediction
+from normalhedge.mixtures.streams._budget import Budget
 
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
 
 WORDS = {"forecasts", "confidence", "context", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
-
-
-BUDGET = 200_000
-"""The largest number of forecasts (items times experts) that a line may make a mixture hold. The
-default remembers about 5 kB of each."""
 
 REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RuntimeError)
 """The errors by which a mixture refuses an operation."""
@@ -59,9 +55,15 @@ def refusal(error: Exception) -> str:
 class Stream:
     """A mixture that reads lines and answers each of them."""
 
-    def __init__(self, mixture: Mixture, note: Callable[[Operation], object] | None = None) -> None:
+    def __init__(
+        self,
+        mixture: Mixture,
+        note: Callable[[Operation], object] | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         self.mixture = mixture
         self.note = note
+        self.budget = budget or Budget()
         self.refused = 0
 
     def answers(self, lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
@@ -160,7 +162,7 @@ class Stream:
         """Predict a round; return its part of the answer."""
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
-        self._check_size(forecasts)
+        self.budget.check(self.mixture, forecasts, contexts=request.get("context") is not None)
         operation: Operation = {"predict": forecasts}
         for name in ("confidence", "context"):
             if request.get(name) is not None:
@@ -173,25 +175,6 @@ class Stream:
         if "id" in operation:
             answer["id"] = operation["id"]
         return answer | plain_prediction(prediction)
-
-    def _check_size(self, forecasts: dict[str, Any]) -> None:
-        """Refuse a round for which the mixture would grow beyond the budget."""
-        parts = [part for part in forecasts.values() if isinstance(part, list | dict)]
-        experts, items = len(self.mixture.names), len(self.mixture.items)
-        most = max(map(len, parts), default=1)
-        if (experts + len(forecasts)) * (items + most) <= BUDGET:
-            return
-        new_experts = len(forecasts.keys() - set(self.mixture.names))
-        keys: set[str] = set()
-        for part in parts:
-            keys.update(part if isinstance(part, dict) else map(str, range(len(part))))
-        new_items = len((keys or {""}) - set(self.mixture.items))
-        size = (experts + new_experts) * (items + new_items)
-        if size > BUDGET and (new_experts or new_items):
-            raise ValueError(
-                f"with this line, the mixture would hold {size:,} forecasts (items times experts), "
-                f"and a stream holds at most {BUDGET:,}: keep several mixtures"
-            )
 
 
 def plain_prediction(prediction: Prediction) -> dict[str, Any]:

@@ -9,6 +9,12 @@ from normalhedge.mixtures.summaries._comparison import (
     plain_medians as plain_medians,
     plain_votes as plain_votes,
 )
+from normalhedge.mixtures.summaries._components import (
+    RECENT as RECENT,
+    ComponentLosses as ComponentLosses,
+    component_names as component_names,
+    score_components as score_components,
+)
 from normalhedge.mixtures.summaries._plotting import (
     forecast_curves as forecast_curves,
     mixture_panels as mixture_panels,

@@ -12,6 +12,12 @@ from normalhedge.mixtures.summaries._interior import NEAR, Kinked, Phi, Smooth, 
 SAMPLE = 1 << 22
 """The default number of forecasts to which the weights are fitted; larger tables are sampled."""
 
+LONG, BLOCK = 1 << 20, 1 << 17
+"""A longer table of a quadratic loss is read in blocks of so many forecasts."""
+
+PRECISE = 1e6
+"""Sums of products are used if the mean errors of experts differ by no more than this factor."""
+
 CALLS = 1 << 12
 """The same for a loss of your own, which is called for each row by itself."""
 
@@ -61,12 +67,11 @@ def best_convex(
     the gap always count the whole table.
     """
     n = forecasts.shape[2]
-    filled = np.empty(forecasts.shape)
-    settings, core_name = np.array(loss.settings), loss.kind or "square"
-    _core.fill_sleepers(forecasts, outcomes, items, settings, core_name, way, filled)
-    known = ~np.isnan(filled[:, 0, 0])
-    if not known.all():  # a large table is not copied
-        filled, outcomes, items = filled[known], outcomes[known], items[known]
+    if loss.quadratic and forecasts.size > LONG:
+        convex = _of_products(loss, forecasts, outcomes, items, way)
+        if convex is not None:
+            return convex
+    filled, outcomes, items = _filled(loss, forecasts, outcomes, items, way)
     if not len(filled):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
     every = sampling_step(loss, filled, sample or SAMPLE)
@@ -78,6 +83,54 @@ def best_convex(
         bound = max(whole.bound(weights, slopes if every == 1 else None), loss.least)
     least = float(loss.table((filled @ weights)[:, :, np.newaxis], outcomes, items).mean())
     return Convex(weights, least, max(least - bound, 0.0))
+
+
+def _filled(
+    loss: Loss, forecasts: Floats, outcomes: Floats, items: np.ndarray, way: str
+) -> tuple[Floats, Floats, np.ndarray]:
+    """Return the rows that can be used, with forecasts in place of sleeping experts."""
+    filled = np.empty(forecasts.shape)
+    settings, core_name = np.array(loss.settings), loss.kind or "square"
+    _core.fill_sleepers(forecasts, outcomes, items, settings, core_name, way, filled)
+    known = ~np.isnan(filled[:, 0, 0])
+    if known.all():  # a large table is not copied
+        return filled, outcomes, items
+    return filled[known], outcomes[known], items[known]
+
+
+def _of_products(
+    loss: Loss, forecasts: Floats, outcomes: Floats, items: np.ndarray, way: str
+) -> Convex | None:
+    """Return the best weights for a quadratic loss, from the sums of products A^T A of a table.
+
+    None if they are not precise enough: if one expert errs beyond measure, or the best weights
+    hardly at all.
+    """
+    n = forecasts.shape[2]
+    rows, count, factor = max(BLOCK // forecasts[0].size, 1), 0, 1.0
+    sums, products = np.zeros(n), np.zeros((n, n))
+    with np.errstate(all="ignore"):
+        for k in range(0, len(outcomes), rows):
+            block = forecasts[k : k + rows], outcomes[k : k + rows], items[k : k + rows]
+            parts = loss.parts(*_filled(loss, *block, way))
+            table = parts.numbers.reshape(-1, n) - parts.origins.reshape(-1, 1)
+            count, factor = count + len(table), parts.factor
+            sums, products = sums + np.abs(table).sum(axis=0), products + table.T @ table
+        sizes = sums / max(count, 1)
+        if not count or not np.isfinite(products).all():
+            return None
+        if not 0.0 < np.min(sizes) <= np.max(sizes) < PRECISE * np.min(sizes):
+            return None
+        values, vectors = np.linalg.eigh(products / np.min(sizes) ** 2)
+        table = np.sqrt(np.maximum(values, 0.0) * n / count)[:, np.newaxis] * vectors.T
+        problem = _Problem.of_short_table(loss, table, sizes)
+        weights, slopes = problem.fit()
+        least = float(np.square(problem.table @ weights).mean())
+        if not least > 1.0 / PRECISE:
+            return None
+        unit, problem.factor = factor * problem.scale, factor
+        bound = max(problem.bound(weights, slopes), loss.least)
+    return Convex(weights, unit * least, max(unit * least - bound, 0.0))
 
 
 class _Problem:
@@ -104,7 +157,7 @@ class _Problem:
         self.sizes = sizes / self.unit
         self.start = np.where(self.sizes < WILD, 1.0 / np.maximum(self.sizes, 1.0), 0.0)
         self.start /= self.start.sum()
-        self.scale = self.unit * (self.unit if loss.quadratic else 1.0) or LEAST_SCALE
+        self.scale = self._scale()
         if not loss.quadratic and not sharp:
             steepness = float(np.abs(self._slope(self.table @ self.start)).mean()) or 1.0
             self.scale = self.scale * steepness or LEAST_SCALE
@@ -115,6 +168,23 @@ class _Problem:
                 below, above = (np.minimum(side / steepness, reach) for side in kink[:2])
                 kink = Kink(below, above, soft)
         self.kink = kink
+
+    @classmethod
+    def of_short_table(cls, loss: Loss, table: Floats, sizes: Floats) -> "_Problem":
+        """Return the problem of a quadratic loss from a table with the same mean squares.
+
+        The table is in units of the least of the mean errors, the sizes.
+        """
+        problem = cls.__new__(cls)
+        problem.loss, problem.kink, problem.unit = loss, None, float(sizes.min())
+        problem.table, problem.sizes = table, sizes / problem.unit
+        problem.start = 1.0 / problem.sizes
+        problem.start /= problem.start.sum()
+        problem.scale = problem._scale()
+        return problem
+
+    def _scale(self) -> float:
+        return self.unit * (self.unit if self.loss.quadratic else 1.0) or LEAST_SCALE
 
     def _value(self, v: Floats) -> Floats:
         """Return phi(v) of a loss without a kink."""

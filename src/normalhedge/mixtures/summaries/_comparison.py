@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import ceil, expm1, isnan, nan
+from math import ceil, expm1, isfinite, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,22 @@ from normalhedge.mixtures.losses import (
 )
 from normalhedge.mixtures.state import combine
 from normalhedge.mixtures.summaries._best_convex import Convex, best_convex, sampling_step
+from normalhedge.mixtures.summaries._components import ComponentLosses
 
 WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
 this many rows."""
+
+FEW_ROWS, MOST_ROWS = 0.01, 0.05
+"""The blend is compared again without this share of rows, which have the largest losses, and
+without the rows with absurd forecasts if all of them are at most the second share."""
+
+ABSURD = 10.0
+"""A forecast is absurd if it is so many times as far off as the median expert."""
+
+THIRD, POINTS, SIGN = 1.0 / 3.0, 0.05, 0.01
+"""These rows matter if they change how far the blend is from a plain combination by this part of
+the larger share, and by so many points; or its sign, by fewer points."""
 
 MANY = 2.0
 """Losses that exceed others by this factor are described as a multiple, not in percent."""
@@ -68,6 +80,10 @@ class Comparison:
     of_wealth: bool = False  # whether losses are logarithms of wealth
     # by how much corrections moved the forecasts of the last rows, in the mean; NaN without them
     shift: float = nan
+    # few, usual: the number of rows with the largest losses that were left out, and the lines of
+    # the blend and the plain combinations without them; of fewer than ENOUGH rows, none
+    few: int = 0
+    usual: tuple[Line, ...] = ()
 
     def loss_of(self, name: str) -> float:
         """Return the mean loss of a line; NaN if no line has this name."""
@@ -95,6 +111,29 @@ class Comparison:
             return f"{words}, over {self.where}" if less > WORSE else ""
         behind = [_more(blend, x) for x in plain if blend - x.loss > WORSE * abs(x.loss)]
         return f"the blend lost {' and '.join(behind)}, over {self.where}" if behind else ""
+
+    @property
+    def headline(self) -> str:
+        """A sentence if a few rows decide how good the blend looks; empty otherwise."""
+        if not self.usual or self.of_wealth:
+            return ""
+        blend, *others = self.usual
+        changed = []
+        for line in others:
+            before = _share(self.lines[0].loss, self.loss_of(line.name))
+            after = _share(blend.loss, line.loss)
+            size = max(abs(before), abs(after))
+            least = SIGN if before * after < 0.0 else max(POINTS, THIRD * size)
+            if isfinite(size) and abs(after - before) > least:
+                changed.append((line.name, before, after))
+        if not changed:
+            return ""
+        parts = [
+            f"{_beside(after)} than the {name} (over all rows {_beside(before)})"
+            for name, before, after in changed
+        ]
+        few = counted(self.few, "row")
+        return f"without the {few} with the largest losses, the blend lost {' and '.join(parts)}"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return a header and rows of text; empty columns are left out."""
@@ -126,6 +165,14 @@ def _more(blend: float, line: Line) -> str:
     return f"{words} the {line.name} ({blend:.4g} against {line.loss:.4g})"
 
 
+def _share(loss: float, other: float) -> float:
+    return (loss - other) / abs(other) if other else nan
+
+
+def _beside(share: float) -> str:
+    return f"{_percent(abs(share))} {'less' if share < 0.0 else 'more'}"
+
+
 def _percent(share: float) -> str:
     points = 100.0 * share
     return f"{points:,.0f} %" if points >= 9.95 else f"{points:.1f} %"
@@ -144,9 +191,6 @@ CHUNK = 1 << 18
 SAMPLE = 1 << 18
 """The number of forecasts to which the best convex combination is fitted: a summary is quick."""
 
-RECENT = 100
-"""The number of rows over which the mean correction is taken."""
-
 ERRORS = (Absolute(), Square())
 """The losses of which MAE and RMSE are means."""
 
@@ -159,27 +203,18 @@ class Settled(NamedTuple):
     # outcomes, items: the outcome and the item of each row
     outcomes: Floats
     items: np.ndarray
-    # the forecasts of the blend and, for an automatic mixture, of its components; see
+    blend: Floats  # the forecasts of the blend; rows x classes
+    # the blend and, for an automatic mixture, its components in the last rows; see
     # ``src/core/automatic.hpp``
-    values: Floats
+    last: Floats
+    components: ComponentLosses  # of an automatic mixture
     # the number of the first round, if the rows are of the last rounds of a mixture; None if they
     # are a whole table
     since: int | None = None
     rounds: int = 0  # the number of rounds, in the former case
 
-    @property
-    def blend(self) -> Floats:
-        """The forecasts of the blend; rows x classes."""
-        return self.values[:, : self.forecasts.shape[1]]
 
-    def components(self, places: range) -> Floats:
-        """Return the forecasts of components at these places; rows x classes x components."""
-        rows, classes, _ = self.forecasts.shape
-        parts = self.values[:, classes:].reshape(rows, classes, -1)
-        return parts[:, :, places.start - 1 : places.stop - 1]
-
-
-def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) -> Comparison:
+def compare(rows: Settled, loss: Loss, names: Sequence[str], *, corrected: bool) -> Comparison:
     """Return the mean losses of the blend and of its yardsticks.
 
     The best expert is the one with the smallest loss among the experts that were often awake. In
@@ -192,21 +227,15 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
     combined = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
     losses_of = (loss, *ERRORS) if loss.forecasts is NUMBERS else (loss,)
     means = np.zeros((len(losses_of), len(combined) + len(names)))
-    rows_awake = np.zeros(len(names))
-    component_sums, component_rows = np.zeros(len(components)), 0
+    rows_awake, by_row = np.zeros(len(names)), list[Floats]()
     for part in _parts(rows):
         table, awake = _columns(loss, part, plain, substitute, convex)
         rows_awake += awake.sum(axis=0)
-        if components:
-            table = np.concatenate([table, part.components(components)], axis=2)
         for k, measure in enumerate(losses_of):
             losses = _losses(measure, table, part)
-            means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
-            if k == 0 and components:
-                complete = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
-                component_sums = component_sums + complete.sum(axis=0)
-                component_rows += len(complete)
-                table = table[:, :, : means.shape[1]]
+            means[k] += losses.sum(axis=0) / count
+            if k == 0:
+                by_row.append(_row_losses(losses, 1 + len(plain), len(combined)))
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
     every = sampling_step(loss, rows.forecasts, SAMPLE)
@@ -223,16 +252,47 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: range) 
         rows.rounds,
         tuple(lines),
         nan if convex is None or every > 1 else convex.gap,
-        tuple((component_sums / component_rows).tolist()) if component_rows else (),
-        component_rows,
+        rows.components.means,
+        rows.components.rows,
         loss.of_wealth,
-        _shift(rows) if components.start > 4 and loss.forecasts.numeric else nan,
+        _shift(rows) if corrected and loss.forecasts.numeric else nan,
+        *_without_few(np.concatenate(by_row), ("blend", *plain), loss),
     )
 
 
+def _row_losses(losses: Floats, combined: int, experts: int) -> Floats:
+    """Return the losses of the blend, the plain combinations, the median and the worst expert.
+
+    ``experts`` is the column of the first expert.
+    """
+    ordered = np.sort(losses[:, experts:], axis=1)
+    middle = ordered[:, (ordered.shape[1] - 1) // 2]
+    return np.column_stack([losses[:, :combined], middle, ordered[:, -1]])
+
+
+def _without_few(losses: Floats, names: Sequence[str], loss: Loss) -> tuple[int, tuple[Line, ...]]:
+    """Return how many rows have the largest losses, and the lines without them."""
+    count = len(losses)
+    if count < ENOUGH:
+        return 0, ()
+    compared, middle, worst = losses[:, : len(names)], losses[:, -2], losses[:, -1]
+    few = np.zeros(count, dtype=bool)
+    largest = ceil(FEW_ROWS * count)
+    few[np.argpartition(compared.max(axis=1), count - largest)[-largest:]] = True
+    if loss.forecasts is NUMBERS:
+        factor = ABSURD**2 if loss.quadratic else ABSURD
+        either = few | (worst > factor * np.maximum(middle, middle.mean()))
+        few = either if either.mean() <= MOST_ROWS else few
+    means = compared[~few].mean(axis=0)
+    lines = [Line(name, float(mean)) for name, mean in zip(names, means, strict=True)]
+    return int(few.sum()), tuple(lines)
+
+
 def _shift(rows: Settled) -> float:
-    followed = rows.components(range(3, 5))[-RECENT:]  # and its base
-    return float(np.nanmean(followed[:, :, 0] - followed[:, :, 1]))
+    """Return by how much the followed forecast differs from its base, in the mean."""
+    count, classes = len(rows.last), rows.forecasts.shape[1]
+    parts = rows.last[:, classes:].reshape(count, classes, rows.last.shape[1] // classes - 1)
+    return float(np.nanmean(parts[:, :, 2] - parts[:, :, 3]))
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
@@ -283,8 +343,8 @@ def _parts(rows: Settled) -> Iterator[Settled]:
     size = max(CHUNK // max(rows.forecasts.shape[1] * rows.forecasts.shape[2], 1), 1)
     edges = [count * k // ceil(count / size) for k in range(ceil(count / size) + 1)]
     for a, b in pairwise(edges):
-        forecasts, outcomes, items, values = (array[a:b] for array in rows[:4])
-        yield Settled(forecasts, outcomes, items, values)
+        parts = rows.forecasts[a:b], rows.outcomes[a:b], rows.items[a:b], rows.blend[a:b]
+        yield Settled(*parts, rows.last, rows.components)
 
 
 def _columns(

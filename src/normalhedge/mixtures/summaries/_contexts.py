@@ -5,18 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.rules import CONTEXTS, CORRECTIONS, part_of
+from normalhedge.mixtures.rules import CONTEXTS, CORRECTIONS, TRUST_IN_BASE, part_of
 from normalhedge.mixtures.state import MixtureState, contexts_of
-from normalhedge.mixtures.summaries._comparison import RECENT, Settled
+from normalhedge.mixtures.summaries._comparison import Settled
 
 BASE = 4
 """The place of the base among the values of a row; the corrections and the contexts follow."""
 
 CORRECTED = BASE + 2
 """The place of the correction that contexts start from."""
-
-TRUST_IN_BASE = 0.65
-"""The prior of the base in the choice between corrections."""
 
 
 class ContextRow(NamedTuple):
@@ -36,8 +33,7 @@ def context_rows(state: MixtureState, rows: Settled | None) -> list[ContextRow]:
     weights = _weights(state, len(names))
     moves = np.full(len(names), np.nan)
     if rows is not None:
-        values = rows.values[-RECENT:]
-        values = values[~np.isnan(values[:, 0])]
+        values = rows.last
         first = BASE + 1 + CORRECTIONS
         by_cell = values[:, first : first + len(names)] - values[:, [CORRECTED]]
         moves = np.abs(by_cell).mean(axis=0) if len(values) else moves

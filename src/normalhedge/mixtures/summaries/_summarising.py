@@ -11,7 +11,13 @@ from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
 from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
-from normalhedge.mixtures.summaries._contexts import context_rows
+from normalhedge.mixtures.summaries._components import (
+    RECENT,
+    component_names,
+    score_components,
+    several_items,
+)
+from normalhedge.mixtures.summaries._contexts import BASE, context_rows
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
 
@@ -37,7 +43,7 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     automatic = isinstance(state.settings.hedger, Automatic)
     names = component_names(state)
     rows = last_rounds(state) if table is None else table.rows
-    comparison = _comparison(state, rows, _places(state, len(names)))
+    comparison = _comparison(state, rows)
     return Summary(
         settings=_settings(state.settings),
         rounds=state.rounds,
@@ -64,26 +70,6 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
         experts=experts,
         alerts=watch_mixture(state) if table is None else table.alerts,
     )
-
-
-def component_names(state: MixtureState) -> list[str]:
-    """Return the names of the components of an automatic mixture; a single rule has none.
-
-    With several items, a hedged component appears twice: with weights that all items share, and
-    with separate weights for each item.
-    """
-    hedger = state.settings.hedger
-    if not isinstance(hedger, Automatic):
-        return []
-    components = hedger.components(state.settings.loss)
-    if not _several(state):
-        return [way.name for way in components]
-    hedged = [way.name for way in components if way.hedger is not None]
-    return [
-        *(way.name for way in components if way.hedger is None),
-        *(f"{name}, shared" for name in hedged),
-        *(f"{name}, separate" for name in hedged),
-    ]
 
 
 def _regret(state: MixtureState) -> float:
@@ -116,7 +102,7 @@ def expert_weights(state: MixtureState) -> Floats:
     blocks = ledger_weights(components, ledgers, len(state.settings.loss.settings))
     blocks = _share_out(blocks, awake)
     result = levels[:, :plain].sum() / awake.sum() * awake
-    if _several(state):
+    if several_items(state):
         shared, separate = np.split(levels[:, plain:], 2, axis=1)
         result += np.einsum("ik,kn->n", shared, blocks[0])
         result += np.einsum("ik,ikn->n", separate, blocks[1:])
@@ -141,18 +127,13 @@ def _level_weights(state: MixtureState) -> Floats:
     hedger, loss = state.settings.hedger, state.settings.loss
     assert isinstance(hedger, Automatic)
     first, corrections = hedger.first_way(loss) - 3, hedger.corrections(loss)
-    insured = levels.insurance[:, : first + count + corrections * _several(state)]
+    insured = levels.insurance[:, : first + count + corrections * several_items(state)]
     insured = (insured / insured.sum(axis=1, keepdims=True))[:, first : first + count]
-    if _several(state):
+    if several_items(state):
         common, separate = levels.choice[0] / levels.choice[0].sum()
         used, insured = common * used[0] + separate * used[1:], insured[:1]
     # Corrections count as the base that they correct.
     return np.asarray((1.0 - insured.sum(axis=1, keepdims=True)) * used + insured)
-
-
-def _several(state: MixtureState) -> bool:
-    """Tell whether there are several items, with shared weights and weights of their own."""
-    return state.settings.shared and len(state.items) > 1
 
 
 def _components(
@@ -225,19 +206,12 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
     return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
 
 
-def _places(state: MixtureState, count: int) -> range:
-    """Return the places of the components among the values of a row."""
-    hedger = state.settings.hedger
-    first = hedger.first_way(state.settings.loss) if isinstance(hedger, Automatic) else 0
-    return range(first, first + count)
-
-
-def _comparison(state: MixtureState, rows: Settled | None, components: range) -> Comparison:
+def _comparison(state: MixtureState, rows: Settled | None) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
     plain = len(state.settings.include)
     if rows is None or len(state.names) == plain:
         return Comparison(str(state.settings.loss), 0, None, 0, ())
-    known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
+    known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.blend[:, 0])
     if rows.since is not None:  # the experts of these rounds may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
@@ -245,9 +219,11 @@ def _comparison(state: MixtureState, rows: Settled | None, components: range) ->
         return Comparison(str(state.settings.loss), 0, None, 0, ())
     if plain or not known.all():
         forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
-        outcomes, items, values = (part[known] for part in rows[1:4])
-        rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
-    return compare(rows, state.settings.loss, state.names[plain:], components)
+        outcomes, items, blend = (part[known] for part in rows[1:4])
+        rows = Settled(forecasts, outcomes, items, blend, *rows[4:])
+    hedger, loss = state.settings.hedger, state.settings.loss
+    corrected = isinstance(hedger, Automatic) and hedger.first_way(loss) > BASE
+    return compare(rows, loss, state.names[plain:], corrected=corrected)
 
 
 def last_rounds(state: MixtureState) -> Settled | None:
@@ -258,14 +234,19 @@ def last_rounds(state: MixtureState) -> Settled | None:
     width = kept[-1].round.values.shape[1]
     kept = [settled for settled in kept if settled.round.values.shape[1] == width]
     rounds, tables = [settled.round for settled in kept], []
+    values = np.concatenate([waited.values for waited in rounds])
+    outcomes = np.concatenate([settled.outcomes for settled in kept])
+    items = np.concatenate([waited.items for waited in rounds])
     for waited in rounds:
         table, confidence = widen(state.live, waited.forecasts, waited.confidence)
         tables.append(table if confidence is None else np.where(confidence > 0.0, table, nan))
     return Settled(
         np.concatenate(tables),
-        np.concatenate([settled.outcomes for settled in kept]),
-        np.concatenate([waited.items for waited in rounds]),
-        np.concatenate([waited.values for waited in rounds]),
+        outcomes,
+        items,
+        values[:, : rounds[-1].forecasts.shape[1]],
+        values[~np.isnan(values[:, 0])][-RECENT:],
+        score_components(state, values, outcomes, items),
         min(waited.number for waited in rounds),
         len(rounds),
     )

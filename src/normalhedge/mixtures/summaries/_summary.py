@@ -199,6 +199,14 @@ class Summary:
         return f"the quantiles of {counted(total, 'forecast')} crossed and were sorted: {parts}"
 
     @property
+    def headline(self) -> str:
+        """A sentence if a few rows decide how good the blend looks; empty otherwise."""
+        return self.comparison.headline
+
+    def _remarks(self) -> tuple[str, ...]:
+        return self.headline, self.corrected, self.by_context, self.guarded, self.rearranged
+
+    @property
     def corrected(self) -> str:
         """A sentence about the corrections of the blend; empty without them."""
         shift = self.comparison.shift
@@ -302,7 +310,7 @@ class Summary:
         ]
         lines += [f"  Alert: {alert.text}." for alert in self.alerts]
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
+        sentences = self._remarks()
         lines += [f"  {sentence}" for sentence in sentences if sentence]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
@@ -319,7 +327,7 @@ class Summary:
         parts += [f"<p><b>Warning: {html.escape(sentence)}.</b></p>" for sentence in warnings]
         parts += [f"<p><b>Alert: {html.escape(alert.text)}.</b></p>" for alert in self.alerts]
         parts.append(notebook.html_facts(self.facts()))
-        sentences = (self.corrected, self.by_context, self.guarded, self.rearranged)
+        sentences = self._remarks()
         parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []

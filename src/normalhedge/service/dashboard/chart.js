@@ -1,150 +1,115 @@
-// A chart over rounds: lines, dots, bands and stacked areas, drawn as SVG. Colours are classes of
-// the style sheet, so that light and dark need no new drawing. The arrow keys and the pointer read
-// single rounds.
+// A chart over time or over rounds: lines, dots, bands and stacked areas, drawn by uPlot. Dragging
+// zooms all charts of a page; the arrow keys and the pointer read single rounds.
 
-import { h, s, swap } from "./dom.js";
-import { number } from "./format.js";
+import { h, swap } from "./dom.js";
+import { number, timeTicks } from "./format.js";
+import { limits } from "./rounds.js";
 
-const LEFT = 52;
-const RIGHT = 12;
-const TOP = 10;
-const BOTTOM = 24;
+const { uPlot } = window; // a script of its own: see index.html
 
-/** Return round numbers from low to high, about `wanted` of them. */
-export function ticks(low, high, wanted) {
-  const raw = (high - low) / Math.max(1, wanted);
-  if (!(raw > 0) || !Number.isFinite(raw)) return [low];
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((size) => size >= raw * 0.999);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) {
-    found.push(Number((k * step).toPrecision(12)));
-  }
-  return found;
-}
-
-/** Return the smallest range that holds all known values, with some room; or the range given. */
-function range(layers, domain) {
-  if (domain) return domain;
-  let low = Infinity;
-  let high = -Infinity;
-  for (const layer of layers) {
-    for (const values of [layer.values, layer.low, layer.high]) {
-      for (const value of values ?? []) {
-        if (value !== null && Number.isFinite(value)) {
-          low = Math.min(low, value);
-          high = Math.max(high, value);
-        }
-      }
-    }
-  }
-  if (low > high) return [0, 1];
-  const room = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
-  return [low - room, high + room];
-}
-
-function pathOf(values, x, y) {
-  let text = "";
-  let pen = false;
-  values.forEach((value, k) => {
-    if (value === null) {
-      pen = false;
-      return;
-    }
-    text += `${pen ? "L" : "M"}${x(k).toFixed(1)} ${y(value).toFixed(1)}`;
-    if (!pen && (values[k + 1] === null || k === values.length - 1)) text += "h.01"; // a single point
-    pen = true;
-  });
-  return text;
-}
-
-/** Return the outline between two edges. With `steps`, each round is a bar as wide as its share. */
-function areaOf(low, high, x, y, steps) {
-  const edges = (k) => (steps ? [Math.max(0, k - 0.5), Math.min(low.length - 1, k + 0.5)] : [k]);
-  let text = "";
-  for (let k = 0; k < low.length; k += 1) {
-    const top = [];
-    const bottom = [];
-    for (; k < low.length && low[k] !== null && high[k] !== null; k += 1) {
-      for (const edge of edges(k)) {
-        top.push(`${x(edge).toFixed(1)} ${y(high[k]).toFixed(1)}`);
-        bottom.push(`${x(edge).toFixed(1)} ${y(low[k]).toFixed(1)}`);
-      }
-    }
-    if (top.length) text += `M${top.join("L")}L${bottom.reverse().join("L")}Z`;
-  }
-  return text;
-}
+const LINES = { blend: 2.6, plain: 2, thin: 1.3 };
+const FILLS = { band: 0.16, area: 0.85 };
+const FONT = "11.5px system-ui, sans-serif";
 
 /** Return the key of a layer, which no other has: an expert may be called "blend", too. */
 const keyOf = (layer) => layer.key ?? layer.label;
+const edged = (layer) => layer.kind === "band" || layer.kind === "area";
 
-/** Charts that point at the same round together. */
+/** Charts that are read and zoomed together. */
 export class Charts {
-  constructor() {
+  constructor(zoomed) {
     this.all = [];
-    this.index = null;
+    this.sync = uPlot.sync(Symbol("charts"));
+    this.zoomed = zoomed;
+    this.span = null; // what is shown after a zoom: [from, to]
+    this.themes = new MutationObserver(() => this.repaint());
+    this.themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.repaint = this.repaint.bind(this);
+    this.dark.addEventListener("change", this.repaint);
   }
 
-  point(index, chart) {
-    this.index = index;
-    for (const one of this.all) one.mark(index, one === chart);
+  repaint() {
+    for (const chart of this.all) chart.plot?.redraw(false);
+  }
+
+  /** Show a part of all charts, or everything. */
+  zoom(span) {
+    if (String(span) === String(this.span)) return;
+    this.span = span;
+    for (const chart of this.all) chart.fit();
+    this.zoomed(span);
+  }
+
+  remove() {
+    this.themes.disconnect();
+    this.dark.removeEventListener("change", this.repaint);
+    for (const chart of this.all) chart.remove();
   }
 }
 
 export class Chart {
   /** Make a chart with a title, a note below it, and a height in pixels. */
   constructor(charts, { title, note = "", height = 220, format = number }) {
-    this.charts = charts;
-    this.format = format;
-    this.height = height;
+    Object.assign(this, { charts, format, height, plot: null, whole: false });
     this.hidden = new Set();
-    this.data = { labels: [], layers: [] };
-    this.plot = s("svg", { class: "plot", height, "aria-hidden": "true" });
+    this.data = { x: [], layers: [] };
     this.tip = h("div", { class: "tip", hidden: true });
     this.spoken = h("div", { class: "unseen", "aria-live": "polite" });
+    this.probe = h("i", { hidden: true });
     this.frame = h(
       "div",
       { class: "frame", tabindex: "0", role: "group", "aria-label": `${title}. Arrow keys read single rounds.` },
-      this.plot,
       this.tip,
       this.spoken,
+      this.probe,
     );
     this.legend = h("div", { class: "legend", role: "group", "aria-label": "Lines of this chart" });
     this.note = h("p", { class: "note" }, note);
+    this.outside = h("button", { type: "button", class: "quiet outside", hidden: true });
+    this.outside.addEventListener("click", () => {
+      this.whole = !this.whole;
+      this.fit();
+    });
     this.element = h(
-      "section",
-      { class: "card chart" },
-      h("h2", {}, title),
-      this.legend,
-      this.frame,
-      this.note,
+      "section", { class: "card chart" }, h("h2", {}, title), this.legend, this.frame, this.outside, this.note,
     );
-    this.frame.addEventListener("pointermove", (event) => this.follow(event));
-    this.frame.addEventListener("pointerdown", (event) => this.follow(event));
-    this.frame.addEventListener("pointerleave", () => this.charts.point(null, this));
+    this.element.chart = this;
     this.frame.addEventListener("keydown", (event) => this.step(event));
-    this.frame.addEventListener("blur", () => this.charts.point(null, this));
-    this.observer = new ResizeObserver(() => this.paint());
+    this.frame.addEventListener("blur", () => this.point(null));
+    this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.frame);
     charts.all.push(this);
   }
 
   /**
-   * Draw. `labels` names each round; `layers` are {kind, label, tone, values} or {kind, label, tone,
-   * low, high}, with a `key` where labels may be the same; `domain`, `ticksAt` and `rules` are
-   * optional.
+   * Draw. `x` are the places of the rounds, in seconds since 1970 or as whole numbers (`timed` says
+   * which), and `labels` name them; `layers` are {kind, label, tone, values} or {kind, label, tone,
+   * low, high}, with a `key` where labels may be the same. `domain`, `ticksAt`, `rules` and `bulk`,
+   * the values that must be seen well, are optional.
    */
   draw(data) {
     this.data = data;
-    const known = new Map();
-    for (const layer of data.layers) known.set(keyOf(layer), layer);
-    const key = JSON.stringify([...known.values()].map((layer) => [keyOf(layer), layer.label, layer.tone, layer.kind]));
-    if (key !== this.legendKey) {
-      this.legendKey = key;
+    const key = JSON.stringify([data.timed, this.dense(), data.layers.map((layer) => [keyOf(layer), layer.label, layer.tone, layer.kind])]);
+    if (key !== this.drawn) {
+      this.drawn = key;
+      const known = new Map(data.layers.map((layer) => [keyOf(layer), layer]));
       swap(this.legend, [...known.values()].map((layer) => this.entry(layer)));
+      this.plot?.destroy();
+      this.plot = null;
     }
-    this.paint();
+    if (this.plot) this.plot.setData(this.columns(), false);
+    this.fit();
+  }
+
+  /** Return whether dots have little room. */
+  dense() {
+    return 4 * this.data.x.length > this.frame.clientWidth;
+  }
+
+  columns() {
+    const { x, layers } = this.data;
+    return [x, ...layers.flatMap((layer) => (edged(layer) ? [layer.low, layer.high] : [layer.values]))];
   }
 
   entry(layer) {
@@ -152,97 +117,193 @@ export class Chart {
       "button",
       { type: "button", class: "key", "aria-pressed": String(!this.hidden.has(keyOf(layer))) },
       h("span", { class: `swatch ${layer.kind} ${layer.tone}`, "aria-hidden": "true" }),
-      layer.label,
+      h("bdi", {}, layer.label),
     );
     button.addEventListener("click", () => {
       if (!this.hidden.delete(keyOf(layer))) this.hidden.add(keyOf(layer));
       button.setAttribute("aria-pressed", String(!this.hidden.has(keyOf(layer))));
-      this.paint();
+      this.fit();
     });
     return button;
   }
 
-  paint() {
+  /** Return a colour of the style sheet, as it is in the present theme. */
+  colour(tone, alpha = 1) {
+    this.probe.className = tone;
+    this.probe.style.color = "var(--tone)";
+    const parts = getComputedStyle(this.probe).color.match(/[\d.]+/g) ?? [0, 0, 0];
+    return `rgba(${parts.slice(0, 3).join(",")},${alpha})`;
+  }
+
+  make() {
+    const series = [{}];
+    const bands = [];
+    for (const layer of this.data.layers) {
+      const stroke = () => this.colour(layer.tone);
+      if (edged(layer)) {
+        const paths = layer.kind === "area" ? uPlot.paths.stepped({ align: 1 }) : undefined;
+        bands.push({ series: [series.length + 1, series.length], fill: () => this.colour(layer.tone, FILLS[layer.kind]) });
+        series.push({ width: 0, paths, points: { show: false } }, { width: 0, paths, points: { show: false } });
+      } else if (layer.kind === "dots") {
+        series.push({ paths: () => null, points: { show: true, size: this.dense() ? 3.2 : 4.8, width: 0, fill: stroke, stroke } });
+      } else {
+        const kinds = layer.tone.split(" ");
+        series.push({
+          stroke, width: LINES[kinds.find((kind) => kind in LINES)] ?? 1.8, dash: kinds.includes("plain") ? [6, 4] : undefined,
+          points: { show: true, size: 4, width: 0, fill: stroke, filter: lonely },
+        });
+      }
+    }
+    const axis = { font: FONT, stroke: () => this.colour("plain"), grid: { stroke: () => this.colour("grid") }, ticks: { show: false } };
+    this.plot = new uPlot(
+      {
+        width: this.frame.clientWidth, height: this.height, series, bands, legend: { show: false }, padding: [10, 18, 0, 0],
+        scales: { x: { time: this.data.timed, range: () => this.shown() }, y: { range: () => this.heights } },
+        axes: [
+          {
+            ...axis, size: 28,
+            values: (_, at, __, ___, step) => (this.data.timed ? timeTicks(at, step) : at.map((k) => this.data.labels[k] ?? "")),
+            incrs: this.data.timed ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
+          },
+          { ...axis, size: 56, values: (_, at) => at.map(this.format), splits: this.data.ticksAt ? () => this.data.ticksAt : undefined },
+        ],
+        cursor: {
+          sync: { key: this.charts.sync.key, setSeries: false, scales: ["x", null], filters: { pub: (kind) => kind !== "mousedown" && kind !== "mouseup" } },
+          drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false,
+          bind: { dblclick: () => () => this.charts.zoom(null) },
+        },
+        hooks: {
+          setCursor: [(plot) => this.read(plot.cursor.idx)],
+          setSelect: [(plot) => this.select(plot)],
+          draw: [(plot) => this.rule(plot)],
+        },
+      },
+      this.columns(),
+      this.frame,
+    );
+  }
+
+  /** Return the first and last place that are shown. */
+  shown() {
+    if (this.charts.span) return this.charts.span;
+    const { x, timed } = this.data;
+    const [low, high] = [x[0] ?? 0, x[x.length - 1] ?? 1];
+    const room = high > low ? 0.01 * (high - low) : timed ? 1 : 0.5;
+    return [low - room, high + room];
+  }
+
+  /** Choose what is shown, and draw it. */
+  fit() {
+    const [from, to] = this.shown();
+    const inside = (values) => values.filter((_, k) => this.data.x[k] >= from && this.data.x[k] <= to);
+    const layers = this.data.layers.filter((layer) => !this.hidden.has(keyOf(layer)));
+    const found = limits(layers.flatMap((layer) => (edged(layer) ? [layer.low, layer.high] : [layer.values])).map(inside),
+      this.data.bulk?.map(inside));
+    const [low, high] = this.data.domain ?? (this.whole ? found.whole : found.bulk);
+    const room = this.data.domain ? 0 : (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+    this.heights = [low - room, high + room];
+    this.outside.hidden = Boolean(this.data.domain) || !found.outside;
+    this.outside.textContent = this.whole
+      ? "Show the usual range"
+      : `${found.outside === 1 ? "A value lies" : `${found.outside} values lie`} far outside: show all`;
+    if (!this.frame.clientWidth) return;
+    if (!this.plot) this.make();
+    let k = 1;
+    this.plot.batch(() => {
+      for (const layer of this.data.layers) {
+        for (let part = edged(layer) ? 2 : 1; part; part -= 1, k += 1) {
+          const show = !this.hidden.has(keyOf(layer));
+          if (this.plot.series[k].show !== show) this.plot.setSeries(k, { show });
+        }
+      }
+      this.plot.setScale("x", { min: from, max: to });
+      this.plot.redraw(true, true);
+    });
+  }
+
+  resize() {
     const width = this.frame.clientWidth;
     if (!width) return;
-    const { labels, domain } = this.data;
-    const layers = this.data.layers.filter((layer) => !this.hidden.has(keyOf(layer)));
-    const [low, high] = range(layers, domain);
-    const n = labels.length;
-    this.width = width;
-    this.x = (k) => LEFT + ((width - LEFT - RIGHT) * (n > 1 ? k / (n - 1) : 0.5));
-    this.y = (value) => TOP + (this.height - TOP - BOTTOM) * (1 - (value - low) / (high - low));
-    this.plot.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    this.plot.setAttribute("width", width);
-    swap(this.plot, this.grid(low, high, n), layers.map((layer) => this.drawn(layer)), this.cursorMark());
-    this.mark(this.charts.index, false);
+    if (this.plot) this.plot.setSize({ width, height: this.height });
+    else if (this.drawn) this.fit();
   }
 
-  grid(low, high, n) {
-    const parts = [];
-    const at = this.data.ticksAt ?? ticks(low, high, this.height > 150 ? 5 : 3);
-    for (const value of at) {
-      const y = this.y(value);
-      parts.push(s("line", { class: "grid", x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y }));
-      parts.push(s("text", { class: "tick", x: LEFT - 8, y: y + 4, "text-anchor": "end" }, this.format(value)));
-    }
-    for (const rule of this.data.rules ?? []) {
-      const y = this.y(rule.value);
-      parts.push(s("line", { class: `rule ${rule.tone ?? ""}`, x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y }));
-    }
-    const room = Math.max(1, Math.floor((this.width - LEFT - RIGHT) / 110));
-    const whole = n > 1 ? ticks(0, n - 1, room).filter((k) => Number.isInteger(k)) : n ? [0] : [];
-    for (const k of whole) {
-      const anchor = this.x(k) > this.width - 45 ? "end" : "middle";
-      parts.push(
-        s("text", { class: "tick", x: this.x(k), y: this.height - 6, "text-anchor": anchor }, this.data.labels[k]),
-      );
-    }
-    return parts;
+  /** Zoom to what was dragged over. */
+  select(plot) {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    this.charts.zoom([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")]);
   }
 
-  drawn(layer) {
-    const { x, y } = this;
-    const kind = `${layer.kind} ${layer.tone}`;
-    if (layer.kind === "band" || layer.kind === "area") {
-      return s("path", { class: kind, d: areaOf(layer.low, layer.high, x, y, layer.kind === "area") });
+  /** Draw dashed lines across the chart. */
+  rule(plot) {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.lineWidth = devicePixelRatio;
+    const line = (tone, from, to) => {
+      ctx.strokeStyle = this.colour(tone, 0.8);
+      ctx.beginPath();
+      ctx.moveTo(...from);
+      ctx.lineTo(...to);
+      ctx.stroke();
+    };
+    for (const { value, tone } of this.data.rules ?? []) {
+      const y = plot.valToPos(value, "y", true);
+      line(tone, [bbox.left, y], [bbox.left + bbox.width, y]);
     }
-    if (layer.kind === "dots") {
-      // One path of points with round ends: thousands of circles would be slow.
-      const points = layer.values.map((value, k) => (value === null ? "" : `M${x(k).toFixed(1)} ${y(value).toFixed(1)}h0`));
-      const n = layer.values.length;
-      return s("path", { class: kind, d: points.join(""), "stroke-width": n > 250 ? 3.4 : n > 80 ? 4.6 : 6 });
+    for (const { at, tone } of this.data.marks ?? []) {
+      const x = plot.valToPos(at, "x", true);
+      if (x >= bbox.left && x <= bbox.left + bbox.width) line(tone, [x, bbox.top], [x, bbox.top + bbox.height]);
     }
-    return s("path", { class: kind, d: pathOf(layer.values, x, y) });
-  }
-
-  cursorMark() {
-    this.cursor = s("line", { class: "cursor", y1: TOP, y2: this.height - BOTTOM, visibility: "hidden" });
-    return this.cursor;
-  }
-
-  follow(event) {
-    const n = this.data.labels.length;
-    if (!n || !this.x) return;
-    const inside = event.clientX - this.frame.getBoundingClientRect().left;
-    const share = (inside - LEFT) / (this.width - LEFT - RIGHT);
-    this.charts.point(Math.min(n - 1, Math.max(0, Math.round(share * (n - 1)))), this);
+    ctx.restore();
   }
 
   step(event) {
-    const n = this.data.labels.length;
+    const n = this.data.x.length;
     const moves = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
-    if (event.key === "Escape") this.charts.point(null, this);
+    if (event.key === "Escape") {
+      this.point(null);
+      this.charts.zoom(null);
+    }
     if (!n || !(event.key in moves)) return;
     event.preventDefault();
-    const from = this.charts.index ?? (moves[event.key] < 0 ? n : -1);
-    this.charts.point(Math.min(n - 1, Math.max(0, from + moves[event.key])), this);
-    this.spoken.textContent = this.lines(this.charts.index).map(([label, text]) => `${label} ${text}`).join(", ");
+    const from = this.index ?? (moves[event.key] < 0 ? n : -1);
+    this.point(Math.min(n - 1, Math.max(0, from + moves[event.key])));
+    this.spoken.textContent = this.lines(this.index).map(([label, text]) => `${label} ${text}`).join(", ");
+  }
+
+  /** Move the cursor to a round, or away. */
+  point(index) {
+    const left = index === null || !this.plot ? -10 : this.plot.valToPos(this.data.x[index], "x");
+    this.plot?.setCursor({ left, top: index === null ? -10 : 10 });
+    this.read(index); // rounds of the same time have one place
+  }
+
+  /** Show the facts about a round. */
+  read(index) {
+    const known = index !== null && index !== undefined && index < this.data.x.length;
+    this.index = known ? index : null;
+    this.tip.hidden = !known || !(this.frame.matches(":hover") || document.activeElement === this.frame);
+    if (this.tip.hidden) return;
+    swap(
+      this.tip,
+      this.lines(index).map(([label, text, tone]) =>
+        label
+          ? h("div", { class: "row" }, h("span", { class: `swatch ${tone}` }), h("bdi", {}, label), h("b", {}, text))
+          : h("div", { class: "when" }, text),
+      ),
+    );
+    const x = this.plot.valToPos(this.data.x[index], "x") + this.plot.over.offsetLeft;
+    const wide = this.tip.offsetWidth;
+    const left = x + 14 + wide > this.frame.clientWidth ? x - 14 - wide : x + 14;
+    this.tip.style.setProperty("left", `${Math.max(2, left)}px`);
   }
 
   /** Return the facts about a round: pairs of a label and a text, with a tone. */
   lines(k) {
-    const said = [["", this.data.describe ? this.data.describe(k) : this.data.labels[k], ""]];
+    const said = [["", this.data.describe(k), ""]];
     for (const layer of this.data.layers) {
       if (this.hidden.has(keyOf(layer))) continue;
       let text = null;
@@ -257,30 +318,15 @@ export class Chart {
     return said;
   }
 
-  mark(index, speaking) {
-    if (!this.cursor) return;
-    const shown = index !== null && index < this.data.labels.length;
-    this.cursor.setAttribute("visibility", shown ? "visible" : "hidden");
-    this.tip.hidden = !(shown && speaking);
-    if (!shown) return;
-    const x = this.x(index);
-    this.cursor.setAttribute("x1", x);
-    this.cursor.setAttribute("x2", x);
-    if (!speaking) return;
-    swap(
-      this.tip,
-      this.lines(index).map(([label, text, tone]) =>
-        label
-          ? h("div", { class: "row" }, h("span", { class: `swatch ${tone}` }), h("span", {}, label), h("b", {}, text))
-          : h("div", { class: "when" }, text),
-      ),
-    );
-    const wide = this.tip.offsetWidth;
-    const left = x + 14 + wide > this.width ? x - 14 - wide : x + 14;
-    this.tip.style.setProperty("left", `${Math.max(2, left)}px`);
-  }
-
   remove() {
     this.observer.disconnect();
+    this.plot?.destroy();
   }
+}
+
+/** Return the points of a line that have no neighbour: no line leads to them. */
+function lonely(plot, k) {
+  const values = plot.data[k];
+  const known = (j) => values[j] !== null && values[j] !== undefined;
+  return values.flatMap((_, j) => (known(j) && !known(j - 1) && !known(j + 1) ? [j] : []));
 }

@@ -47,6 +47,29 @@ export function clock(time) {
   return today ? hour : `${date.toLocaleDateString()} ${hour}`;
 }
 
+const DAY = 86_400;
+const PARTS = [
+  [DAY, { day: "numeric", month: "short" }],
+  [60, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }],
+  [0, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }],
+].map(([size, parts]) => [size, new Intl.DateTimeFormat("en-GB", parts)]);
+
+/** Return the labels of places on an axis of time; the first one of a day, and of a year, says so. */
+export function timeTicks(at, step) {
+  const [size, form] = PARTS.find(([least]) => step >= least);
+  const fraction = step < 1 ? (time) => `.${(time % 1).toFixed(2).slice(2)}` : () => "";
+  let before = null;
+  return at.map((time) => {
+    const date = new Date(1000 * time);
+    const year = before === null ? date.getFullYear() !== new Date().getFullYear() : date.getFullYear() !== before.getFullYear();
+    const day = before === null || date.toDateString() !== before.toDateString();
+    before = date;
+    const text = form.format(date) + fraction(time);
+    if (year) return `${text}\n${date.getFullYear()}`;
+    return day && size < DAY ? `${text}\n${PARTS[0][1].format(date)}` : text;
+  });
+}
+
 /** Return a value of any form as short text. */
 export function shown(value) {
   if (value === null || value === undefined) return "–";

@@ -1,7 +1,8 @@
 // The list of mixtures with their health.
 
 import { Listening, ask, curl, path } from "./api.js";
-import { code, h, swap } from "./dom.js";
+import { alarmLog } from "./alarms.js";
+import { code, h, sentence, swap } from "./dom.js";
 import { ago, count, number, percent } from "./format.js";
 
 const LOOK_AGAIN = 20_000; // outcomes become overdue without any event
@@ -15,7 +16,7 @@ export function marks(health) {
   const kinds = { degraded: ["bad", "got worse"], stopped: ["warn", "stopped"], copy: ["warn", "a copy"] };
   for (const [kind, [tone, words]] of Object.entries(kinds)) {
     const names = (health.alerts ?? []).filter((alert) => alert.kind === kind).map((alert) => alert.expert);
-    if (names.length) found.push([tone, `${names.length === 1 ? names[0] : `${count(names.length)} experts`}: ${words}`]);
+    if (names.length) found.push([tone, names.length === 1 ? [h("bdi", {}, names[0]), `: ${words}`] : `${count(names.length)} experts: ${words}`]);
   }
   if (health.overdue) found.push(["warn", `${count(health.overdue)} overdue`]);
   if (!found.length) found.push(health.settled ? ["good", "well"] : ["rest", health.rounds ? "no outcome yet" : "no round yet"]);
@@ -52,7 +53,8 @@ export function listView(root, frame) {
   let stopped = false;
   const holder = h("div", { class: "mixtures" });
   const headline = h("p", { class: "lead", role: "status" });
-  swap(root, h("h1", {}, "Mixtures"), headline, holder);
+  const alarms = alarmLog("/v1/alarms", "Alarms", true);
+  swap(root, h("h1", {}, "Mixtures"), headline, holder, alarms.element);
 
   async function load() {
     try {
@@ -62,6 +64,7 @@ export function listView(root, frame) {
       known.clear();
       for (const health of answer.mixtures) known.set(health.name, health);
       draw();
+      alarms.load();
       if (poll) frame.state("live");
     } catch (error) {
       if (stopped) return;
@@ -77,9 +80,9 @@ export function listView(root, frame) {
   function draw() {
     const all = [...known.values()];
     const ill = all.filter((one) => marks(one).some(([tone]) => tone === "bad" || tone === "warn")).length;
-    headline.textContent = all.length
+    swap(headline, all.length
       ? `${count(all.length)} ${all.length === 1 ? "mixture" : "mixtures"}, ${ill ? `${count(ill)} to look at` : "nothing to worry about"}.`
-      : "";
+      : "");
     if (!all.length) {
       cards.clear();
       swap(holder, welcome());
@@ -101,6 +104,7 @@ export function listView(root, frame) {
 
   function heard(kind, data) {
     if (kind === "hello") load();
+    else if (kind === "alarm") alarms.load();
     else if (kind === "health") {
       offset = data.time - Date.now() / 1000;
       if (data.names) load();
@@ -162,8 +166,8 @@ class Card {
     swap(this.badges, badges(health));
     swap(this.facts, facts(health, now));
     const asleep = health.loaded ? "" : "It is on the disk, and is loaded when it is used or looked at.";
-    const alerts = (health.alerts ?? []).map((alert) => `${alert.text}.`).join(" ");
-    this.note.textContent = alerts || (health.last_forecast === null ? "Open it to see what to send." : asleep);
+    const alerts = (health.alerts ?? []).flatMap((alert) => [...sentence(alert.text, [alert.expert, alert.other]), ". "]);
+    swap(this.note, alerts.length ? alerts : health.last_forecast === null ? "Open it to see what to send." : asleep);
   }
 }
 

@@ -1,7 +1,7 @@
 // The frame of the page: which view is shown, whether it is live, and the token.
 
 import { keep, token } from "./api.js";
-import { h, swap } from "./dom.js";
+import { h, plain, swap } from "./dom.js";
 import { listView } from "./list.js";
 import { mixtureView } from "./mixture.js";
 import { tryView } from "./try.js";
@@ -22,7 +22,7 @@ const frame = {
     live.hidden = !WORDS[word];
   },
   title(text) {
-    document.title = text ? `${text} · normalhedge` : "normalhedge";
+    document.title = text ? `${plain(text)} · normalhedge` : "normalhedge";
   },
   /** Show why something is refused; ask for a token if that would help. */
   refused(error) {

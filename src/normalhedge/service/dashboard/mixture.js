@@ -1,13 +1,14 @@
 // One mixture, live: forecasts and outcomes, weights, losses, coverage, experts, events.
 
 import { Listening, ask, lines, path } from "./api.js";
+import { alarmLog, alarmsOf } from "./alarms.js";
 import { Chart, Charts } from "./chart.js";
-import { h, swap } from "./dom.js";
+import { h, sentence, swap } from "./dom.js";
 import { cut, feedEntry, ofEvent, ofLog } from "./feed.js";
 import { clock, count, percent, shown } from "./format.js";
 import { badges, facts, firstRound } from "./list.js";
 import { drawCoverage, drawForecasts, drawLosses, drawWeights } from "./plots.js";
-import { Rounds, placeName, places, weightOf } from "./rounds.js";
+import { Rounds, placeName, places, rising, spread, weightOf } from "./rounds.js";
 import { fillExperts, fillLatest, fillWaiting, numbers } from "./tables.js";
 
 const FEED = 60;
@@ -15,6 +16,20 @@ const BACK = 40; // events of the past that fill the feed and the pending foreca
 const MOST = 3_000_000; // bytes of the past that are read for them
 const CALM = 3_000;
 const LOOK_AGAIN = 20_000; // outcomes become overdue, and mixtures are deleted, without an event
+const MOST_ROUNDS = 2_000; // of a range of time
+
+const RANGES = [
+  ["100", "last 100 rounds"], ["500", "last 500 rounds"], ["2000", "last 2,000 rounds"],
+  ["3600s", "last hour"], ["21600s", "last 6 hours"], ["86400s", "last day"], ["604800s", "last week"],
+  ["2592000s", "last 30 days"], ["own", "from … to …"],
+];
+
+/** Return a range that was chosen: how many rounds, and settled between which times. */
+function rangeOf(value, own) {
+  if (value === "own") return { limit: MOST_ROUNDS, ...own };
+  if (value.endsWith("s")) return { limit: MOST_ROUNDS, seconds: parseInt(value, 10) };
+  return { limit: Number(value) };
+}
 
 function choice(label, options, chosen, changed) {
   const select = h(
@@ -37,13 +52,15 @@ class MixturePage {
     this.root = root;
     this.name = name;
     this.frame = frame;
+    this.range = rangeOf("500");
+    this.axis = "auto";
     this.rounds = new Rounds(500);
     this.window = 20;
     this.place = 0;
     this.feed = [];
     this.early = null;
     this.offset = 0;
-    this.charts = new Charts();
+    this.charts = new Charts((span) => (this.whole.hidden = span === null));
     frame.title(name);
     this.build();
     this.listening = new Listening(path(name, "/events"), {
@@ -62,7 +79,7 @@ class MixturePage {
     clearInterval(this.again);
     clearTimeout(this.asked);
     clearTimeout(this.catching);
-    for (const chart of this.charts.all) chart.remove();
+    this.charts.remove();
   }
 
   build() {
@@ -74,9 +91,23 @@ class MixturePage {
     this.empty = h("section", { class: "card welcome", hidden: true });
     this.body = h("div", { class: "view", hidden: true });
     this.itemHolder = h("span", {});
-    const kept = choice("Rounds shown", [[100, "100"], [500, "500"], [2000, "2,000"]], 500, (value) => {
-      this.rounds = new Rounds(Number(value));
-      this.load();
+    const kept = choice("Shown", RANGES, "500", (value) => {
+      this.dates.hidden = value !== "own";
+      this.show(rangeOf(value, this.chosenDates()));
+    });
+    const dated = () => this.show(rangeOf("own", this.chosenDates()));
+    this.from = h("input", { type: "datetime-local", "aria-label": "From", onchange: dated });
+    this.to = h("input", { type: "datetime-local", "aria-label": "To", onchange: dated });
+    this.dates = h("span", { class: "choice", hidden: true }, this.from, "to", this.to);
+    const axis = choice("Axis", [["auto", "as it fits"], ["time", "time"], ["rounds", "rounds"]], "auto", (value) => {
+      this.axis = value;
+      this.charts.zoom(null);
+      this.draw();
+    });
+    this.whole = h("button", { type: "button", class: "whole", hidden: true, onclick: () => this.charts.zoom(null) }, "Show all");
+    this.alarms = alarmLog(alarmsOf(this.name), "Alarms", false, (alarms) => {
+      this.told = alarms;
+      if (this.details) this.draw();
     });
     const smooth = choice(
       "Rolling over", [[1, "1 round"], [20, "20 rounds"], [50, "50 rounds"], [200, "200 rounds"]], 20,
@@ -87,7 +118,7 @@ class MixturePage {
     );
     swap(
       this.root,
-      h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/" }, "Mixtures"), " / ", this.name),
+      h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/" }, "Mixtures"), " / ", h("bdi", {}, this.name)),
       h(
         "div",
         { class: "head" },
@@ -104,7 +135,7 @@ class MixturePage {
     const charts = this.charts;
     this.forecastChart = new Chart(charts, {
       title: "Forecast and outcome", height: 270,
-      note: "A forecast without a dot waits for its outcome. Click a name to show or hide its line.",
+      note: "A forecast without a dot waits for its outcome. Click a name to show or hide its line; drag over a chart to look closer, and double-click to see all again. Dashed: an alarm began.",
     });
     this.weightChart = new Chart(charts, {
       title: "Weights", height: 240, format: (value) => percent(value, 0),
@@ -130,7 +161,7 @@ class MixturePage {
     );
     swap(
       this.body,
-      h("div", { class: "toolbar" }, kept, smooth, this.itemHolder),
+      h("div", { class: "toolbar" }, kept, this.dates, axis, smooth, this.itemHolder, this.whole),
       this.forecastChart.element,
       h("div", { class: "two" }, this.weightChart.element, this.lossChart.element),
       h("div", { class: "two loose" }, experts, this.coverChart.element),
@@ -139,9 +170,39 @@ class MixturePage {
         h("section", { class: "card" }, h("h2", {}, "Events"), this.events),
         h("section", { class: "card" }, h("h2", {}, "Waiting for outcomes"), this.pending),
       ),
+      this.alarms.element,
       h("section", { class: "card" }, h("h2", {}, "Last rounds"), this.latest.element),
       summary,
     );
+  }
+
+  chosenDates() {
+    const seconds = (input) => (input.value ? new Date(input.value).getTime() / 1000 : undefined);
+    return { since: seconds(this.from), until: seconds(this.to) };
+  }
+
+  /** Show another range. */
+  show(range) {
+    this.range = range;
+    this.rounds = new Rounds(range.limit);
+    this.charts.zoom(null);
+    this.load();
+  }
+
+  /** Return the rounds of the range that is shown. */
+  chosen() {
+    const { since = this.range.seconds ? this.now() - this.range.seconds : undefined, until } = this.range;
+    const inside = (round) => {
+      const times = [round.time, round.settled].filter((time) => typeof time === "number");
+      return (since === undefined || times.some((time) => time >= since)) && (until === undefined || times.some((time) => time <= until));
+    };
+    return this.rounds.list().filter(inside);
+  }
+
+  query() {
+    const { limit, seconds, since, until } = this.range;
+    const bounds = { limit, since: seconds ? this.now() - seconds : since, until };
+    return new URLSearchParams(Object.entries(bounds).filter(([, value]) => value !== undefined)).toString();
   }
 
   /** The stream has begun anew: read all again, then the messages that came meanwhile. */
@@ -152,7 +213,7 @@ class MixturePage {
       const details = await ask(path(this.name));
       const after = Math.max(0, details.sequence - BACK);
       const [past, waiting, log] = await Promise.all([
-        ask(path(this.name, `/history?limit=${this.rounds.limit}`)),
+        ask(path(this.name, `/history?${this.query()}`)),
         ask(path(this.name, "/pending")),
         lines(path(this.name, `/log?events=true&after=${after}`), MOST),
       ]);
@@ -168,6 +229,7 @@ class MixturePage {
       for (const data of early) this.hear(data);
       if (!this.early) this.draw();
       this.loadSummary();
+      this.alarms.load();
     } catch (error) {
       if (this.stopped || turn !== this.turn) return;
       if (error.final) this.frame.refused(error);
@@ -190,17 +252,19 @@ class MixturePage {
     try {
       const summary = await ask(path(this.name, "/summary"));
       if (this.stopped) return;
-      this.summaryText.textContent = summary.text;
-      const told = [summary.warning, ...(summary.alerts ?? []).map((alert) => alert.text)].filter(Boolean);
-      this.warning.textContent = told.map((text) => `${text}.`).join(" ");
+      swap(this.summaryText, summary.text);
+      const alerts = (summary.alerts ?? []).map((alert) => sentence(alert.text, [alert.expert, alert.other]));
+      const told = [summary.warning, ...alerts].filter((one) => one.length);
+      swap(this.warning, told.map((one) => [one, ". "]));
       this.warning.hidden = !told.length;
     } catch (error) {
-      this.summaryText.textContent = error.message;
+      swap(this.summaryText, error.message);
     }
   }
 
   heard(kind, data) {
     if (kind === "hello") this.load();
+    else if (kind === "alarm") this.alarms.load();
     else if (kind === "events") {
       if (this.early) this.early.push(data);
       else {
@@ -271,13 +335,17 @@ class MixturePage {
   paint() {
     const { details } = this;
     this.drawFacts();
-    const list = this.rounds.list();
+    const list = this.chosen();
     const lossName = this.health.loss_name ?? "";
     const wanted = details.settings.interval;
     const levels = wanted === undefined || wanted === null ? "no intervals" : `intervals of ${[wanted].flat().map((one) => percent(one, 0)).join(", ")}`;
-    this.subtitle.textContent = `Hedger ${details.settings.hedger}, ${lossName} loss, ${levels}.`;
-    this.body.hidden = !list.length;
+    swap(this.subtitle, `Hedger ${details.settings.hedger}, ${lossName} loss, ${levels}.`);
+    this.body.hidden = !this.health.rounds;
     this.empty.hidden = Boolean(list.length);
+    if (!list.length && this.health.rounds) {
+      swap(this.empty, h("p", {}, "No round of this range has an outcome: choose another one."));
+      return;
+    }
     if (!list.length) {
       swap(this.empty, h("h2", {}, "No round yet"), h("p", {}, "Send the forecasts of a round, and its outcome when it is known:"), firstRound(this.name));
       return;
@@ -289,9 +357,13 @@ class MixturePage {
       return `#${list[k].ticket}${id} · ${clock(list[k].time)}`;
     };
     const place = spots[this.place];
+    const times = list.map((round) => round.time);
+    const timed = this.axis === "time" ? times.every((time) => typeof time === "number") : this.axis === "auto" && spread(times);
     const seen = {
-      list, place, lossName, describe, names: this.order(list, place), window: this.window,
+      list, place, lossName, describe, timed, names: this.order(list, place), window: this.window,
+      x: timed ? rising(times) : list.map((_, k) => k),
       labels: list.map((round) => `#${round.ticket}`),
+      marks: timed ? (this.told ?? []).map((alarm) => ({ at: alarm.began, tone: "alarm" })) : [],
     };
     drawForecasts(this.forecastChart, seen);
     drawWeights(this.weightChart, seen);
@@ -305,9 +377,8 @@ class MixturePage {
 
   tellAsleep(names) {
     const more = names.length > 12 ? ` and ${count(names.length - 12)} more` : "";
-    this.asleep.textContent = names.length
-      ? `Asleep in the last round: ${names.slice(0, 12).join(", ")}${more}.`
-      : "All were awake in the last round.";
+    const some = names.slice(0, 12).flatMap((name, k) => [k ? ", " : "", h("bdi", {}, name)]);
+    swap(this.asleep, names.length ? ["Asleep in the last round: ", some, `${more}.`] : "All were awake in the last round.");
   }
 
   chooseItem(spots, lossName) {

@@ -1,6 +1,7 @@
-// The charts of a mixture. `seen` is their content: {list, place, names, lossName, window, labels,
-// describe}, where `list` has the rounds and `place` the item.
+// The charts of a mixture. `seen` is their content: {list, place, names, lossName, window, x,
+// timed, labels, describe, marks}, where `list` has the rounds, `x` their places on the axis, and `place` the item.
 
+import { swap } from "./dom.js";
 import { count, percent } from "./format.js";
 import { at, covers, forecastOf, lossOf, outcomeAt, rolling, stacked, weightOf } from "./rounds.js";
 
@@ -82,26 +83,12 @@ export function drawLosses(chart, seen) {
     { kind: "line", label: "plain mean", tone: "plain", values: mean((round) => round.plain_mean_loss) },
     { kind: "line", label: "blend", tone: "blend", values: mean((round) => round.loss) },
   ];
-  const domain = within(layers);
-  chart.note.textContent =
+  swap(
+    chart.note,
     `Mean ${lossName} loss of the last ${window === 1 ? "round" : `${window} rounds`}; lower is better. ` +
-    `An expert counts in the rounds in which it was awake.${domain ? " Lines that leave the chart are far worse." : ""}`;
-  chart.draw({ ...seen, layers, domain });
-}
-
-/** Return a range in which the last two lines can be read, if an expert far worse would flatten them. */
-function within(layers) {
-  const [mean, blend] = layers.slice(-2).map((layer) => layer.values);
-  const usual = Math.max(quantile(mean, 0.95), quantile(blend, 0.95));
-  const top = Math.max(quantile(mean, 0.99), quantile(blend, 0.99), 2.2 * usual);
-  const tallest = Math.max(...layers.map((layer) => quantile(layer.values, 0.95)));
-  const lowest = Math.min(0, ...layers.map((layer) => quantile(layer.values, 0)));
-  return usual > 0 && tallest > top ? [lowest, top] : undefined;
-}
-
-function quantile(values, level) {
-  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
-  return known.length ? known[Math.floor(level * (known.length - 1))] : 0;
+      "An expert counts in the rounds in which it was awake.",
+  );
+  chart.draw({ ...seen, layers, bulk: layers.slice(-2).map((layer) => layer.values) });
 }
 
 /** Draw how many of the last outcomes the intervals covered; hide the chart if there are none. */
@@ -116,7 +103,7 @@ export function drawCoverage(chart, seen) {
     const inside = known.map((outcome, j) => covers(low[j], high[j], outcome));
     return { kind: "line", label: `${percent(Number(level), 0)} interval`, tone: `c${k % TONES}`, values: rolling(inside, window) };
   });
-  chart.note.textContent = `Share of the last ${window} outcomes inside of the interval; dashed: its confidence level.`;
+  swap(chart.note, `Share of the last ${window} outcomes inside of the interval; dashed: its confidence level.`);
   chart.draw({
     ...seen, layers, domain: [0, 1], ticksAt: [0, 0.5, 1],
     rules: levels.map((level, k) => ({ value: Number(level), tone: `c${k % TONES}` })),

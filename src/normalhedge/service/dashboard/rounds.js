@@ -150,3 +150,53 @@ export function table(list, names, place, retired) {
     };
   });
 }
+
+/**
+ * Return the range of some lists of values as {whole, bulk, outside}. The bulk leaves out values far
+ * away from the middle four fifths, so that a wild one does not flatten the others; `outside` is the
+ * number of values beyond it. With `core`, lists that must be seen well, the bulk is theirs, and others may
+ * make it a little larger.
+ */
+export function limits(lists, core = null) {
+  const known = ordered(lists);
+  if (!known.length) return { whole: [0, 1], bulk: [0, 1], outside: 0 };
+  const whole = [known[0], known[known.length - 1]];
+  let bulk = usual(known, whole);
+  const own = core === null ? [] : ordered(core);
+  if (own.length) {
+    const [low, high] = usual(own, [own[0], own[own.length - 1]]);
+    const room = 1.2 * Math.max(high - low, 0.5 * Math.abs(high));
+    bulk = [Math.max(bulk[0], low - room), Math.min(bulk[1], high + room)];
+    bulk = [Math.min(bulk[0], low), Math.max(bulk[1], high)];
+  }
+  const outside = known.filter((value) => value < bulk[0] || value > bulk[1]).length;
+  return { whole, bulk, outside };
+}
+
+function ordered(lists) {
+  return Float64Array.from(lists.flat().filter((value) => value !== null && Number.isFinite(value))).sort();
+}
+
+function usual(known, [low, high]) {
+  const rank = (share) => known[Math.round(share * (known.length - 1))];
+  const room = 2 * (rank(0.9) - rank(0.1));
+  if (!(room > 0)) return [low, high];
+  const inside = known.filter((value) => value >= rank(0.1) - room && value <= rank(0.9) + room);
+  return [inside[0], inside[inside.length - 1]];
+}
+
+/** Return whether rounds are spread over time, and not sent all at once: then time is their axis. */
+export function spread(times) {
+  const known = times.filter((time) => typeof time === "number");
+  if (known.length < times.length || known.length < 2) return false;
+  const sorted = [...known].sort((a, b) => a - b);
+  const step = (sorted[sorted.length - 1] - sorted[0]) / (20 * sorted.length);
+  const near = sorted.filter((time, k) => k && time - sorted[k - 1] <= step).length;
+  return near < sorted.length / 2;
+}
+
+/** Return times that never fall: a clock may be set back. */
+export function rising(times) {
+  let last = -Infinity;
+  return times.map((time) => (last = Math.max(last, time)));
+}

@@ -26,7 +26,7 @@ export function fillExperts(body, seen, retired) {
     const mark = row.retired ? h("span", { class: "badge rest" }, "retired") : row.asleep ? h("span", { class: "badge warn" }, "asleep") : null;
     return h(
       "tr", { class: row.asleep ? "dim" : "" },
-      h("th", { scope: "row" }, h("span", { class: `swatch area ${tone}`, "aria-hidden": "true" }), row.name, mark),
+      h("th", { scope: "row" }, h("span", { class: `swatch area ${tone}`, "aria-hidden": "true" }), h("bdi", {}, row.name), mark),
       h("td", { class: "bars" }, bar, percent(row.weight)),
       h("td", {}, number(row.loss)),
       h("td", {}, number(row.blend)),

@@ -93,7 +93,7 @@ class TryPage {
     const text = filled === null ? "" : typeof filled === "number" ? String(filled) : JSON.stringify(filled);
     const input = h("input", { id, value: text, placeholder: "asleep", autocomplete: "off", inputmode: "text" });
     this.fields.set(name, input);
-    this.rows.append(h("div", { class: "field" }, h("label", { for: id }, name), input));
+    this.rows.append(h("div", { class: "field" }, h("label", { for: id }, h("bdi", {}, name)), input));
     return input;
   }
 

@@ -35,6 +35,8 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
         native = nw.from_native(frame.set_axis(names, axis=1), eager_only=True)
     try:
         table = native.to_arrow()
+    except (OSError, MemoryError):  # such as TimeoutError, of a signal handler
+        raise
     except Exception as error:  # pandas holds any object of Python in its cells
         raise _unreadable(native, error) from None
     index = [name for name in table.column_names if name.startswith("__index_level_")]

@@ -7,6 +7,10 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import clipped
+
+SAMPLE = 100
+"""The number of rows from which an example is taken."""
 
 
 def free_name(name: str, table: Any) -> str:
@@ -51,7 +55,10 @@ def refuse_other_than_numbers(table: Any, name: str) -> None:
     """Raise TypeError if a column cannot be read as numbers."""
     kind = table.schema.field(name).type
     if not may_hold_numbers(kind):
-        held = "text" if is_text(kind) else kind
+        held = kind
+        if is_text(kind):
+            texts = [text for text in table[name].slice(0, SAMPLE).to_pylist() if text]
+            held = "text" + (f", such as {clipped(repr(texts[0]), 40)}" if texts else "")
         raise TypeError(f"column {name} must hold numbers, it holds {held}")
 
 

@@ -17,6 +17,10 @@ FIRST_DAY, LAST_DAY = 19000101, 21001231
 """Whole numbers between these are read as dates, such as 20240930, if all of them are."""
 
 
+DATE, FEW_WORDS = r"^\s*(\d{4}-\d\d?-\d\d?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4})", 0.05
+"""The beginning of a date; and the largest share of rows without one that is taken for an error."""
+
+
 def sortable(column: Any) -> Any:
     """Return times as numbers or strings, which JSON can hold and which sort as the times do."""
     pa, types = extras.require("pyarrow"), extras.require("pyarrow.types")
@@ -35,12 +39,26 @@ def sortable(column: Any) -> Any:
     pc = extras.require("pyarrow.compute")
     if _have_offsets(texts):
         return texts.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    _refuse_a_few_words(texts)
     if pc.any(pc.match_substring_regex(texts, DAY_FIRST)).as_py():
         raise ValueError(
             f"times such as {texts[0].as_py()!r} do not sort in the order of time: write them as "
             "2024-09-30"
         )
     return texts
+
+
+def _refuse_a_few_words(texts: Any) -> None:
+    """Refuse times that are dates in nearly all rows, such as a last row of totals."""
+    pc = extras.require("pyarrow.compute")
+    dates = pc.match_substring_regex(texts, DATE).to_numpy(zero_copy_only=False)
+    others = np.flatnonzero(~dates)
+    if 0 < len(others) <= FEW_WORDS * len(dates):
+        row = int(others[0])
+        raise ValueError(
+            f"the time must be a date in every row, as in the others: in row {row + 1} it is "
+            f"{texts[row].as_py()!r}"
+        )
 
 
 def time_kind(column: Any) -> str:
@@ -88,6 +106,11 @@ def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.
     ordered = sortable(column).combine_chunks()
     if every is not None:
         return np.searchsorted(every, ordered.to_numpy()).astype(np.int32), every
+    if is_number(ordered.type):
+        numbers = ordered.to_numpy(zero_copy_only=False)
+        if (numbers[1:] >= numbers[:-1]).all():  # mostly, tables are in the order of time
+            first = np.append(True, numbers[1:] != numbers[:-1])
+            return np.cumsum(first, dtype=np.int32) - np.int32(1), numbers[first]
     distinct = pc.unique(ordered)
     distinct = distinct.take(pc.sort_indices(distinct))
     codes: np.ndarray = pc.index_in(ordered, value_set=distinct).to_numpy()

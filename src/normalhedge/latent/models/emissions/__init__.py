@@ -20,6 +20,11 @@ from normalhedge.latent.models.emissions._normal import (
     StudentT,
     normal_cdf as normal_cdf,
 )
+from normalhedge.latent.models.emissions._regression import (
+    Regression,
+    join_given as join_given,
+    residuals as residuals,
+)
 
 FAMILIES: dict[str, type[Emission]] = {
     "gaussian": Gaussian,
@@ -31,7 +36,7 @@ FAMILIES: dict[str, type[Emission]] = {
     "diagonal": DiagonalGaussian,
     "full": FullGaussian,
 }
-"""The families, by the name that `fit` takes."""
+"""The families without covariates, by the name that `fit` takes."""
 
 __all__ = [
     "FAMILIES",
@@ -44,5 +49,6 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "RealEmission",
+    "Regression",
     "StudentT",
 ]
