@@ -386,6 +386,7 @@ class _Review:
     def due(self, n: int) -> int:
         """Return the number of observations at the next fit of a candidate."""
         candidate = self.candidates[n]
+        assert isinstance(candidate, Candidate)
         if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
             return candidate.due
         return candidate.due + (candidate.due - candidate.since)
