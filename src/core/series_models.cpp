@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "novelty.hpp"
 #include "objects.hpp"
 #include "wandering.hpp"
 
@@ -65,6 +66,11 @@ auto with_model(Text family, std::int64_t width, const Work& work) {
     return work(NormalGamma{size}, size);
 }
 
+// The number of runs may come from a file, or from a model that has learned nothing yet.
+void require_runs(const double* numbers) {
+    require(numbers[1] >= 0.0 && numbers[1] <= static_cast<double>(runs_kept), "a model of breaks has too many runs");
+}
+
 // Call a function with a process on the numbers of a series model.
 template <class Work>
 auto with_process(Text kind, Text family, std::int64_t width, Sheet grid, double memory, Vector<double> numbers,
@@ -75,6 +81,7 @@ auto with_process(Text kind, Text family, std::int64_t width, Sheet grid, double
         using Model = std::decay_t<decltype(model)>;
         if (kind == "breaks") {
             require(numbers.n == RunLengths<Model>::size(model, values), sizes);
+            require_runs(numbers.data);
             return work(RunLengths<Model>(model, values, numbers.data), model, columns);
         }
         require(kind == "wandering", "the core does not know this kind of series model");
@@ -151,12 +158,41 @@ std::int64_t series_breaks(Text family, std::int64_t width, Sheet grid, Row numb
     return with_model(family, width, [&](const auto& model, size_t) {
         using Model = std::decay_t<decltype(model)>;
         require(numbers.n == RunLengths<Model>::size(model, hazards), sizes);
+        require_runs(numbers.data);
         RunLengths<Model> process(model, hazards, const_cast<double*>(numbers.data));  // it is only read
         return static_cast<std::int64_t>(process.write_runs(runs.data));
     });
 }
 
+std::int64_t novelty_size() { return Novelty::size; }
+
+// Learn the places of observations of T x d, in d tests; write the novelty, from the mean of their odds, and where
+// there was an alarm: where the mean of their R reached `patience`.
+void novelty_run(Sheet places, double patience, Matrix<double> numbers, Vector<double> novelty,
+                 Vector<double> alarms) {
+    require(numbers.rows == places.columns && numbers.columns == Novelty::size && novelty.n == places.rows &&
+                alarms.n == places.rows && places.columns > 0 && patience > 1.0,
+            sizes);
+    const auto columns = static_cast<double>(places.columns);
+    for (size_t c = 0; c < places.columns; ++c)
+        require(Novelty(numbers.row(c), 1.0 / patience).valid(), "the numbers of a test of novelty do not fit together");
+    for (size_t t = 0; t < places.rows; ++t) {
+        double odds = 0.0, sum = 0.0;
+        for (size_t c = 0; c < places.columns; ++c) {
+            const auto [share, total] = Novelty(numbers.row(c), 1.0 / patience).observe(places.row(t)[c]);
+            odds += share / larger(1.0 - share, 1e-15) / columns;
+            sum += total / columns;
+        }
+        novelty[t] = odds / (1.0 + odds);
+        alarms[t] = sum >= patience ? 1.0 : 0.0;
+        if (sum >= patience)
+            for (size_t c = 0; c < places.columns; ++c) Novelty(numbers.row(c), 1.0 / patience).restart();
+    }
+}
+
 PyMethodDef functions[] = {
+    bind<novelty_size>("novelty_size", "Return how many numbers a test of novelty has."),
+    bind<novelty_run>("novelty_run", "Learn the places of observations; write novelty and alarms."),
     bind<series_ahead>("series_ahead", "Write a distribution as shares and rows of parameters; return their number."),
     bind<series_breaks>("series_breaks", "Write the runs of a model of breaks; return their number."),
     bind<series_learn>("series_learn", "Write what a series model knows after a series."),

@@ -18,6 +18,8 @@ from normalhedge.hedgers import named
 from normalhedge.latent import Inferred, Live, infer
 from normalhedge.latent.regimes import (
     KINDS,
+    LEAST_PATIENCE,
+    MOST_PATIENCE,
     Encoding,
     RegimesFile,
     RegimesSettings,
@@ -68,6 +70,7 @@ _FORMS: dict[str, dict[str, Any]] = {
     "states": {"callback": _states, "metavar": "1-5|2|1,2,4"},
     "budget": {"type": click.IntRange(min=2)},
     "hedger": {"metavar": shared.HEDGER},
+    "patience": {"type": click.IntRange(LEAST_PATIENCE, MOST_PATIENCE)},
 }
 """How options are written on the command line; others are numbers."""
 

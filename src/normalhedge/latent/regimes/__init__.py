@@ -12,7 +12,11 @@ from normalhedge.latent.regimes._regimes_stream import (
     RegimesFile as RegimesFile,
     RegimesStream as RegimesStream,
 )
-from normalhedge.latent.regimes._settings import RegimesSettings as RegimesSettings
+from normalhedge.latent.regimes._settings import (
+    LEAST_PATIENCE as LEAST_PATIENCE,
+    MOST_PATIENCE as MOST_PATIENCE,
+    RegimesSettings as RegimesSettings,
+)
 from normalhedge.latent.regimes._tables import (
     facts as facts,
     forecast_columns as forecast_columns,

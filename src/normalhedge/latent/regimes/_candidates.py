@@ -109,14 +109,10 @@ class Candidate(NamedTuple):
 
 
 class SeriesCandidate(NamedTuple):
-    """A model without hidden states, which is learned again from the start when it is due."""
+    """A model without hidden states."""
 
     recipe: LearningRecipe  # its name
     numbers: Floats  # all that it has learned, see `SeriesModel`
-    # since, due: the number of observations when it was last learned from the start, and at the
-    # next time
-    since: int
-    due: int
 
     @property
     def model(self) -> SeriesModel:
@@ -136,9 +132,7 @@ def learn_series(
     recipe: LearningRecipe, seen: Floats, symbols: int | None = None
 ) -> SeriesCandidate:
     """Return a model without hidden states after the observations so far."""
-    known = int((~np.isnan(seen[:, 0])).sum())
-    numbers = _series_models.MODELS[recipe.family].learn(seen, symbols)
-    return SeriesCandidate(recipe, numbers, known, 2 * known)
+    return SeriesCandidate(recipe, _series_models.MODELS[recipe.family].learn(seen, symbols))
 
 
 class Order(NamedTuple):
@@ -282,7 +276,7 @@ class CandidateSearch:
                 review.candidates[places[learned.recipe]] = learned
             else:
                 opened[learned.recipe] = learned
-        review.renew(seen, known, self._symbols)
+        review.renew(seen)
         new = list(opened)
         there = {recipe[:2] for recipe in (*places, *opened) if not recipe.memory}
         new += [
@@ -353,13 +347,10 @@ class _Review:
     # the candidates of a family and number of states; and whether only these without online EM
     kinds: dict[tuple[str, int, bool], list[int]] | None = None
 
-    def renew(self, seen: Floats, known: int, symbols: int | None) -> None:
-        """Learn models again that are due, or lost."""
+    def renew(self, seen: Floats) -> None:
+        """Let models that are lost begin again."""
         for n, candidate in enumerate(self.candidates):
-            if isinstance(candidate, SeriesCandidate):
-                if known >= candidate.due:
-                    self.candidates[n] = learn_series(candidate.recipe, seen, symbols)
-            elif self.stuck(n):
+            if isinstance(candidate, Candidate) and self.stuck(n):
                 warm = self.best(candidate.recipe, beside=n)
                 if warm is not None:
                     self.candidates[n] = learn_online(candidate.recipe, seen, warm)
@@ -395,6 +386,7 @@ class _Review:
     def due(self, n: int) -> int:
         """Return the number of observations at the next fit of a candidate."""
         candidate = self.candidates[n]
+        assert isinstance(candidate, Candidate)
         if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
             return candidate.due
         return candidate.due + (candidate.due - candidate.since)

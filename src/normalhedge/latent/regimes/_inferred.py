@@ -149,6 +149,16 @@ class Inferred:
         return segments(self.hindsight.path, self.sequence, self.time)
 
     @property
+    def novelty(self) -> Floats:
+        """The probability that something new has begun, after each round; NaN if unknown."""
+        return self.path.novelty
+
+    @property
+    def alarms(self) -> npt.NDArray[np.intp]:
+        """The rounds, counted from 0, that raised an alarm that something new has begun."""
+        return np.flatnonzero(self.path.alarms)
+
+    @property
     def evidence(self) -> Evidence:
         """How the series has changed: by regimes that return, by breaks, or not at all."""
         return self.live.regimes.evidence
@@ -228,6 +238,8 @@ class Inferred:
                               for part in (path.means, path.variances))  # fmt: skip
             result[f"mean {name}".strip()] = plain_list(mean)
             result[f"deviation {name}".strip()] = plain_list(np.sqrt(variance))
+        result["novelty"] = plain_list(path.novelty)
+        result["alarm"] = path.alarms.tolist()
         result["log score"] = plain_list(path.log_scores)
         if hindsight:
             states = self.hindsight.path.tolist()

@@ -33,6 +33,7 @@ HOLD = 3.0  # the nats by which another candidate must lead to define the regime
 WHOLE = 10.0
 # a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
+LEAST = 1e-12  # added to each weight, as some hedgers give all of it to a few models
 # the kinds of models, by how the series changes
 KINDS = ("nothing", "regimes", "breaks", "wandering")
 RECENT = 500  # the number of last rounds on which the states of candidates are matched
@@ -207,6 +208,13 @@ class RegimeLabels(NamedTuple):
         best = self.ahead[there].max()
         return next(k for k in there if self.ahead[k] >= best - slack)
 
+    def without_breaks(self, weights: Floats) -> Floats:
+        """Return the weights of the models that a break surprises, T x N, summing to one."""
+        if not len(self.kinds):  # of a file from before there were models of breaks
+            return weights
+        rest = (weights + LEAST) * (1.0 - self.kinds[:, KINDS.index("breaks")])
+        return np.asarray(rest / rest.sum(axis=1, keepdims=True))
+
     def regimes(self, weights: Floats, filtered: Floats) -> tuple[Floats, Floats]:
         """Return the probability of each regime, T x most, and of a switch after the round, T.
 
@@ -216,7 +224,7 @@ class RegimeLabels(NamedTuple):
         shares, switching = np.empty((len(weights), self.most)), np.empty(len(weights))
         hidden = 1.0 - self.groups[:, 0]
         _core.regime_shares(
-            weights, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
+            weights + LEAST, filtered, self.maps, self.leave, hidden, self.alike, shares, switching
         )
         return shares, switching
 

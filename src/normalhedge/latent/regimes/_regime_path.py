@@ -24,6 +24,10 @@ class RegimePath:
     # regimes that do not exist yet
     probabilities: Floats
     switching: Floats  # the probability that the regime changes after this round, T
+    # the probability that something new has begun, and whether there was an alarm, T; NaN before
+    # the first fit
+    novelty: Floats
+    alarms: npt.NDArray[np.bool_]
 
     @property
     def states(self) -> npt.NDArray[np.intp]:

@@ -19,6 +19,7 @@ from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._saved import load, write
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._surprise import Surprise
 from normalhedge.live.journal import refuse_beside
 from normalhedge.live.live_object import LiveObject
 from normalhedge.live.options import documented, from_options
@@ -123,6 +124,37 @@ class Regimes(LiveObject[RegimesState]):
     def evidence(self) -> Evidence:
         """How the series has changed so far: by regimes that return, by breaks, or not at all."""
         return self._rule.evidence(self._state)
+
+    @property
+    def novelty(self) -> float:
+        """The probability that something new has begun in the last 100 rounds; NaN if unknown.
+
+        It needs no model of the new: observations take places in their predictions that they did
+        not take before. See `alarm`.
+        """
+        return self._surprise().novelty
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the last round raised an alarm that something new has begun.
+
+        If nothing new begins, the mean number of rounds between alarms is at least ``patience``,
+        as long as surprises are exchangeable.
+        """
+        return self.rounds - 1 in self._surprise().alarms[-1:]
+
+    @property
+    def alarms(self) -> list[int]:
+        """The rounds of the last hundred alarms, counted from 0."""
+        return list(self._surprise().alarms)
+
+    def _surprise(self) -> Surprise:
+        """Return what says that something new has begun, after all rounds."""
+        before = self._state
+        after = self._rule.settle(before)
+        if after is not before:
+            self._change(before, after)
+        return after.surprise
 
     def support(self) -> dict[int, float]:
         """Return the total weight of the models with each number of states.

@@ -98,6 +98,8 @@ class RegimesStream:
             "probabilities": regimes.probabilities[:count],
             "switch": regimes.switching,
         }
+        if regimes.settings.patience is not None:
+            answer |= {"novelty": regimes.novelty, "alarm": regimes.alarm}
         if not ahead.parts:
             answer["next"] = None
         elif encoding.labels:

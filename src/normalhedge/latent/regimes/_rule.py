@@ -35,6 +35,7 @@ from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._surprise import PATIENCE, Surprise, places_of
 
 BESIDE = {
     "gaussian": ("gaussian", "student"),
@@ -43,6 +44,7 @@ BESIDE = {
 }
 """The families that are tried, by the requested one."""
 
+STEPS = ("poisson", "negative_binomial", "categorical")  # the families of whole numbers
 # the families whose observations are any single numbers
 PLAIN = ("gaussian", "student", "autoregressive")
 T = TypeVar("T")
@@ -52,6 +54,15 @@ History = tuple[tuple[int, dict[int, T]], ...]
 LONGEST = 20_000
 WARM = 500  # the number of rounds before the lag that are filtered again by `smoothed`
 BLOCKS = 64  # the largest number of blocks in which they are kept
+
+
+class Waiting(NamedTuple):
+    """Rounds whose surprise is not learned yet, and where the candidates stood before them."""
+
+    filters: CandidateFilters
+    previous: Floats
+    block: Floats
+    weights: Floats
 
 
 class RegimesState(NamedTuple):
@@ -78,6 +89,8 @@ class RegimesState(NamedTuple):
     # the candidates as they are filtered together, which follows from the pool; None before the
     # first fit
     bank: FilterBank | None = None
+    surprise: Surprise = Surprise.init()  # what says that something new has begun
+    waiting: "tuple[Waiting, ...]" = ()  # the last rounds, whose surprise is not learned yet
     # pending, fits: the fits that were begun at reviews, and how far each has come; None if it has
     # not begun. No file holds `fits`: the result does not depend on it
     pending: tuple[Pending, ...] = ()
@@ -141,8 +154,48 @@ class RegimesRule:
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
         """Return the state after some rounds; only the last may be followed by a review."""
         if state.bank is not None:
-            state = self._observe(state, state.bank, block, moments=False)[0]
+            filters, previous = state.filters, state.previous
+            state, before, *_ = self._observe(state, state.bank, block, moments=False)
+            waiting = Waiting(filters, previous, block, before)
+            state = state._replace(waiting=(*state.waiting, waiting))
         return self._work(self._advance(state, block))
+
+    def settle(self, state: RegimesState) -> RegimesState:
+        """Return the state with the novelty of all rounds, which live rounds leave for later.
+
+        Many rounds together take a tenth of the time.
+        """
+        if not state.waiting:
+            return state
+        first, bank = state.waiting[0], state.bank
+        assert bank is not None
+        block = np.concatenate([waiting.block for waiting in state.waiting])
+        before = np.concatenate([waiting.weights for waiting in state.waiting])
+        results = bank.run(first.filters, block, first.previous, moments=True)[1]
+        known = _known(state._replace(previous=first.previous), block)
+        rounds = state.rounds - len(block)
+        return self._notice(state, rounds, block, known, before, results)[0]._replace(waiting=())
+
+    def _notice(
+        self,
+        state: RegimesState,
+        rounds: int,
+        block: Floats,
+        known: npt.NDArray[np.bool_],
+        before: Floats,
+        results: CandidateRounds,
+    ) -> tuple[RegimesState, Floats, npt.NDArray[np.bool_]]:
+        """Learn how surprising observations were; return the state, novelty and alarms."""
+        places = places_of(
+            np.where(known[:, np.newaxis], block, np.nan),
+            state.labels.without_breaks(before),
+            results.means,
+            results.variances,
+            steps=state.emission in STEPS,
+        )
+        patience = float(self.settings.patience or PATIENCE)
+        surprise, novelty, alarms = state.surprise.learn(places, rounds, patience)
+        return state._replace(surprise=surprise), novelty, alarms
 
     def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, RegimePath]:
         """Return the state after many rounds, and the predictions and regimes of each."""
@@ -251,6 +304,8 @@ class RegimesRule:
             rounds=state.rounds + len(block),
             observed=observed,
         )
+        if due or len(state.waiting) >= REVIEW:
+            state = self.settle(state)
         return self._review(state) if due else state
 
     def _work(self, state: RegimesState) -> RegimesState:
@@ -272,16 +327,19 @@ class RegimesRule:
         """Learn observations and return their predictions and regimes."""
         if state.bank is None:
             empty, none = np.full(block.shape, np.nan), np.full(len(block), np.nan)
-            regimes = np.zeros((len(block), self.settings.most))
-            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none)
-        known = _known(state, block)
-        bank = state.bank
+            regimes, never = np.zeros((len(block), self.settings.most)), np.zeros(len(block), bool)
+            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none, none, never)
+        state = self.settle(state)
+        known, bank = _known(state, block), state.bank
+        assert bank is not None
         state, before, mixed, seen, results = self._observe(state, bank, block, moments=True)
         mean = np.einsum("tn,tnd->td", before, results.means)
         away = np.square(results.means - mean[:, np.newaxis])
         variance = np.einsum("tn,tnd->td", before, results.variances + away)
         scores = np.where(known, mixed, np.nan)
-        return state, RegimePath(_flat(mean), _flat(variance), scores, *seen)
+        state, novelty, alarms = self._notice(state, state.rounds, block, known, before, results)
+        path = (_flat(mean), _flat(variance), scores, *seen, novelty, alarms)
+        return state, RegimePath(*path)
 
     def _observe(
         self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool

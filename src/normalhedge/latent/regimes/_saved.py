@@ -26,7 +26,8 @@ def write(
     """Write regimes to a file, or leave the old one if anything fails; return its size in bytes."""
     writer = Writer()
     # The bank follows from the candidates, and fits are done again.
-    root = writer.plain((settings, state._replace(bank=None, fits=())))
+    settled = RegimesRule(settings).settle(state)
+    root = writer.plain((settings, settled._replace(bank=None, fits=())))
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
     text = sealed_file.sealed({**content, "objects": writer.objects})
     whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
@@ -97,5 +98,5 @@ def _check(root: Any) -> tuple[RegimesRule, RegimesState]:
     state.labels.parameters()
     rule.forecast(state, 2)
     if state.bank is not None:
-        rule.learn(state, np.full((1, len(state.previous)), np.nan))
+        rule.settle(rule.learn(state, np.full((1, len(state.previous)), np.nan)))
     return rule, state

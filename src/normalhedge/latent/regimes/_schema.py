@@ -33,6 +33,7 @@ from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._surprise import Surprise
 
 VERSION = 3
 
@@ -53,6 +54,7 @@ TUPLES: dict[str, Any] = {
     "RegimesState": RegimesState,
     "SeriesCandidate": SeriesCandidate,
     "State": State,
+    "Surprise": Surprise,
 }
 """The named tuples, by the names that files have for them."""
 

@@ -14,6 +14,7 @@ from normalhedge.latent.regimes._model_averaging import ModelAveraging, default_
 from normalhedge.live.options import option
 
 SYMBOLS = 1_000  # the largest number of symbols: each state learns the probability of every symbol
+LEAST_PATIENCE, MOST_PATIENCE = 10, 10**9  # of the alarm, in rounds
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,14 @@ class RegimesSettings:
         short="The nats per round that an additional state must add to be a regime.",
     )
     symbols: int | None = option(None, 'The number of symbols, with emission="categorical".')
+    patience: int | None = option(
+        None,
+        "The mean number of rounds between false alarms is at least this, see `Regimes.alarm`; "
+        "1000 by default.",
+        short="The least mean number of rounds between false alarms; with it, answers of a stream "
+        "have novelty and alarms.",
+        shown="1000",
+    )
     rng: np.random.Generator | None = option(
         None,
         "The generator of random numbers for the starts of fits, of which a copy is used; seeded "
@@ -80,6 +89,13 @@ class RegimesSettings:
             raise TypeError(f"hedger must let experts join and leave, got {hedger!r}")
         self._set("hedger", hedger)
         self._set("worth", inputs.number("worth", self.worth, 0.0, closed=True))
+        if self.patience is not None:
+            self._set("patience", inputs.count("patience", self.patience))
+            if not LEAST_PATIENCE <= self.patience <= MOST_PATIENCE:
+                raise ValueError(
+                    f"patience must be from {LEAST_PATIENCE} to {MOST_PATIENCE:,} rounds, "
+                    f"got {self.patience:,}"
+                )
         rng = np.random.default_rng(0) if self.rng is None else copy.deepcopy(self.rng)
         self._set("rng", rng)
 

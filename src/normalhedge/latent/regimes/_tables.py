@@ -9,6 +9,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._inferred import Inferred
+from normalhedge.latent.regimes._surprise import PATIENCE
 
 Table = tuple[list[str], list[tuple[str, ...]]]  # the head and the rows of a table
 
@@ -114,6 +115,16 @@ def facts(inferred: Inferred) -> list[tuple[str, str]]:
         sure = f"state {now.argmax()}, with probability {now.max():.3f}"
         result.append(("current regime", sure))
         result.append(("probability of a switch after this round", f"{regimes.switching:.3f}"))
+    novelty, alarms = regimes.novelty, inferred.alarms
+    when = [inferred.time[t] if inferred.time is not None else t for t in alarms[-5:].tolist()]
+    rung = f"; the last at {', '.join(map(str, when))}" if when else ""
+    result += [
+        ("probability that something new has begun", f"{novelty:.3f}"),
+        (
+            f"alarms, false ones at most every {regimes.settings.patience or PATIENCE:,} rounds",
+            f"{len(alarms)}{rung}",
+        ),
+    ]
     scores = inferred.path.log_scores[~np.isnan(inferred.path.log_scores)]
     if len(scores):
         result.append(
