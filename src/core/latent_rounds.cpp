@@ -322,7 +322,7 @@ void smooth_candidates(Matrix<const std::int64_t> shapes, Row parameters, Sheet 
             if (laned[i].chain.states == k) alike.push_back(&laned[i]), rows.push_back(places[i]);
         for (size_t begin = 0; begin < alike.size(); begin += lanes_for(k)) {
             const size_t width = std::min(lanes_for(k), alike.size() - begin);
-            const Lanes& lanes = fits.smooth(alike.data() + begin, width);
+            const latent::Lanes& lanes = fits.smooth(alike.data() + begin, width);
             for (size_t l = 0; l < width; ++l) {
                 const Matrix<double> layer = smoothed.layer(rows[begin + l]);
                 for (size_t t = 0; t < rounds; ++t)
