@@ -60,6 +60,7 @@ def test_each_candidate_is_smoothed_as_it_is_alone(kind: str) -> None:
         means, variances = bank.moments()
     for n, candidate in enumerate(bank.candidates(bank.init())):
         if not isinstance(candidate, Candidate):
+            assert not smoothed[n].any()
             continue
         model = candidate.now()
         k = model.states
@@ -101,16 +102,15 @@ def test_leads_and_regimes_are_sums_over_candidates() -> None:
         leads[there] = np.log(((w * np.exp(log - total)) @ labels.kinds)[there])
         leads[there] -= np.log((w @ labels.kinds)[there])
         evidence += np.where(there, leads - leads[0], 0.0)
-    np.testing.assert_allclose(after.evidence, evidence, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(after.ahead, ahead, rtol=1e-9)
     np.testing.assert_allclose(after.evidence, evidence, rtol=1e-9)
     np.testing.assert_allclose(standing, place, rtol=1e-9)
     assert after.rounds == pytest.approx(counted)
     shares, switching = labels.regimes(weights, rounds.filtered)
     states = weights[..., np.newaxis] * rounds.filtered
-    total = (weights @ hidden)[:, np.newaxis]
-    expected = np.einsum("tns,nsr->tr", states, labels.maps) / total
-    np.testing.assert_allclose(shares, expected, rtol=1e-9)
+    hidden = weights @ (bank.states > 0)
+    wanted = np.einsum("tns,nsr->tr", states, labels.maps) / hidden[:, np.newaxis]
+    np.testing.assert_allclose(shares, wanted, rtol=1e-9)
     np.testing.assert_allclose(
         switching, np.einsum("tns,ns->t", states, labels.leave) / (weights @ labels.alike)
     )
