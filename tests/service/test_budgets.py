@@ -18,7 +18,7 @@ from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _memory as memory, _registry as registry
 from normalhedge.service._flight import SHORT, Flight
 from normalhedge.service._limits import Limits
-from normalhedge.service._past import Limits as PastLimits, Place, past_rounds
+from normalhedge.service._past import PastLimits, Place, past_rounds
 from normalhedge.service._problems import Problem
 from normalhedge.service._recovery import read_state, recover, state_text
 from normalhedge.service.server import storage_of

@@ -15,7 +15,7 @@ import msgspec
 
 from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json
-from normalhedge.service._http import EVENTS, Call, Stream
+from normalhedge.service._http import EVENTS, Call, StreamedReply
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
@@ -173,21 +173,21 @@ class Broadcast:
         if not queues:
             self.listeners.pop(channel, None)
 
-    async def events(self, call: Call) -> Stream:
+    async def events(self, call: Call) -> StreamedReply:
         """Tell the health of mixtures, as it changes."""
         if call.holder.mixtures is not None:
             raise Problem(403, "this token is for some mixtures: listen to each of them")
         return self._listen(ALL)
 
-    async def mixture_events(self, call: Call) -> Stream:
+    async def mixture_events(self, call: Call) -> StreamedReply:
         """Tell the events of a mixture, as they happen."""
         live = self.registry.find(call.name)
         return self._listen(live.row.id)
 
-    def _listen(self, channel: int) -> Stream:
+    def _listen(self, channel: int) -> StreamedReply:
         if self.count >= self.registry.limits.listeners:
             raise Problem(503, "too many listen already: try again later", {"retry-after": "5"})
-        return Stream(self._messages(channel), media_type=EVENTS)
+        return StreamedReply(self._messages(channel), media_type=EVENTS)
 
     async def _messages(self, channel: int) -> AsyncIterator[bytes]:
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()

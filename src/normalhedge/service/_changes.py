@@ -15,7 +15,7 @@ from normalhedge.service import _forms as forms
 from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
-from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
+from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
@@ -137,11 +137,11 @@ class Changes:
         before = await cut_of(self.registry, form.keep_days)
         return Reply(forms.as_json(await compact(self.registry, live, before)))
 
-    async def stream(self, call: Call) -> Stream:
+    async def stream(self, call: Call) -> StreamedReply:
         """Answer JSON lines as 'normalhedge blend -' does, over one connection."""
         call.require(LINES, JSON)
         live = self.registry.find(call.name)
-        return Stream(self._lines(call, live), media_type=LINES)
+        return StreamedReply(self._lines(call, live), media_type=LINES)
 
     async def _lines(self, call: Call, live: LiveMixture) -> AsyncIterator[bytes]:
         number, rest, longest = 0, b"", self.registry.limits.line

@@ -14,7 +14,7 @@ FRESH = 1.0  # a request that was written in the last seconds shows that others 
 PATIENCE = 2.0  # for how many seconds the database may take to write
 
 
-class Health:
+class Readiness:
     """The handlers of the routes of health, which answer before there is a registry."""
 
     def __init__(self, waiting: Callable[[], str]) -> None:

@@ -64,7 +64,7 @@ class Reply(Response):
     media_type = JSON
 
 
-class Stream(StreamingResponse):
+class StreamedReply(StreamingResponse):
     """An answer in parts."""
 
     body_iterator: AsyncIterator[bytes]

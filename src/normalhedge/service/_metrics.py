@@ -17,7 +17,7 @@ from prometheus_client.utils import floatToGoString
 
 from normalhedge.mixtures.alerts import KINDS as ALERTS
 from normalhedge.service._alarms import KINDS, Alarms
-from normalhedge.service._health import Health
+from normalhedge.service._health import Readiness
 from normalhedge.service._latencies import BUCKETS, Latencies
 from normalhedge.service._registry import Registry
 
@@ -45,7 +45,7 @@ class Metrics:
     """The numbers of a service."""
 
     def __init__(
-        self, registry: Registry, alarms: Alarms, listeners: Callable[[], int], health: Health
+        self, registry: Registry, alarms: Alarms, listeners: Callable[[], int], health: Readiness
     ) -> None:
         self._registry = registry
         self._alarms = alarms

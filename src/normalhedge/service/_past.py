@@ -73,7 +73,7 @@ class Forecasts:
         settlement.update(losses_of(settlement, loss))
 
 
-class Limits(NamedTuple):
+class PastLimits(NamedTuple):
     """How much of the past is returned."""
 
     rounds: int
@@ -83,7 +83,7 @@ class Limits(NamedTuple):
 
 
 def past_rounds(
-    storage: Storage, mixture: int, loss: Loss, limits: Limits, place: Place = END
+    storage: Storage, mixture: int, loss: Loss, limits: PastLimits, place: Place = END
 ) -> tuple[list[bytes], Place | None]:
     """Return the last rounds before a place as JSON, the oldest first, and the place before them.
 
@@ -115,7 +115,7 @@ def past_rounds(
     return list(reversed(rounds.values())), None
 
 
-def _settling(storage: Storage, mixture: int, limits: Limits, place: Place) -> Iterator[Event]:
+def _settling(storage: Storage, mixture: int, limits: PastLimits, place: Place) -> Iterator[Event]:
     """Yield the events before a place that may have settled rounds, the newest first."""
     condition, values = " AND kind <> 'predict'", list[float]()
     for part, time in ((" AND time >= ?", limits.since), (" AND time <= ?", limits.until)):

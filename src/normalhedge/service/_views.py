@@ -18,11 +18,11 @@ from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
 from normalhedge.service._alarms import alarm_form
 from normalhedge.service._forms import as_json, decode
-from normalhedge.service._http import JSON, LINES, Call, Reply, Stream
+from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
-from normalhedge.service._past import END, Limits, Place, past_rounds
+from normalhedge.service._past import END, PastLimits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
 from normalhedge.service._storage import Event
@@ -169,7 +169,7 @@ class Views:
         except ValueError:
             raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
-        limits = Limits(limit, self.registry.limits.answer, since, until)
+        limits = PastLimits(limit, self.registry.limits.answer, since, until)
         rounds, place = await self._from_log(
             past_rounds, self.registry.storage, live.row.id, loss, limits, place
         )
@@ -194,12 +194,14 @@ class Views:
             sequence = storage.snapshots(number)[-1]
         return recovery.state_text(recovery.state_at(storage, number, sequence))
 
-    async def log(self, call: Call) -> Stream:
+    async def log(self, call: Call) -> StreamedReply:
         """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
         live = self.registry.find(call.name)
         after = int(_number(call.query_params, "after", 0) or 0)
         whole = call.query_params.get("events") == "true"
-        return Stream(self._exported(live, after, call.holder, whole=whole), media_type=LINES)
+        return StreamedReply(
+            self._exported(live, after, call.holder, whole=whole), media_type=LINES
+        )
 
     async def _exported(
         self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
@@ -226,10 +228,10 @@ class Views:
         ]
         return b"\n".join([*lines, b""]), events[-1].sequence
 
-    async def changes(self, call: Call) -> Stream:
+    async def changes(self, call: Call) -> StreamedReply:
         """Export the changes of the list of mixtures: who created, renamed or deleted one."""
         after = int(_number(call.query_params, "after", 0) or 0)
-        return Stream(self._changes(after, call.holder), media_type=LINES)
+        return StreamedReply(self._changes(after, call.holder), media_type=LINES)
 
     async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
         storage = self.registry.storage

@@ -25,7 +25,7 @@ from normalhedge.service._changes import Changes
 from normalhedge.service._compaction import compact_daily
 from normalhedge.service._connections import patient
 from normalhedge.service._forms import as_json
-from normalhedge.service._health import Health
+from normalhedge.service._health import Readiness
 from normalhedge.service._http import Application
 from normalhedge.service._metrics import Metrics
 from normalhedge.service._open import OpenAnswers
@@ -75,7 +75,7 @@ class Service:
         """Be as before the start."""
         self.registry: Registry | None = None
         self.alarms: Alarms | None = None
-        self._health = Health(self._why_not)
+        self._health = Readiness(self._why_not)
         self._waiting = "this server has not started: its ASGI server must run the lifespan"
         self._observed: Callable[[str, str, int, float], None] = lambda *_: None
         self._standing_by: asyncio.Task[None] | None = None
