@@ -75,7 +75,7 @@ class RiverHedgeRegressor(_RiverEnsemble, base.Regressor):  # type: ignore[misc]
     >>> models = [linear_model.LinearRegression(one, intercept_lr=0.1) for one in optimizers]
     >>> model = preprocessing.StandardScaler() | RiverHedgeRegressor(models)
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.410619
+    MAE: 0.405926
     """
 
     @classmethod

@@ -424,15 +424,18 @@ class Mixture(MixtureViews):
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
             outcomes = self._outcomes(self._settled_round(ticket), outcome)
-            try:
-                done = self._live.correct(version, ticket, outcomes)
-            except KeyError as error:
-                raise ValueError(
-                    "the settled rounds of this mixture do not belong together, so that none can "
-                    "be corrected: was its file changed?"
-                ) from error
-            if not done:
+            if not self._correct(version, ticket, outcomes):
                 raise self._too_late(ticket)
+
+    def _correct(self, version: int, ticket: Any, outcomes: Any) -> bool:
+        """Correct a round in the core; return whether it was recent enough."""
+        try:
+            return bool(self._live.correct(version, ticket, outcomes))
+        except KeyError as error:
+            raise ValueError(
+                "the settled rounds of this mixture do not belong together, so that none can be "
+                "corrected: was its file changed?"
+            ) from error
 
     def _ticket(self, ticket: Any, id_: Any, *, settled: bool) -> Any:
         """Return a ticket that is given itself or by an id."""

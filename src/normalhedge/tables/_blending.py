@@ -355,7 +355,7 @@ def blend(
     >>> import pyarrow as pa
     >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
     >>> [round(x, 2) for x in blend(table, target="y").frame["blend"].to_pylist()]
-    [0.5, 1.52, 2.59]
+    [0.5, 1.52, 2.61]
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """

@@ -150,7 +150,7 @@ def test_regimes_of_symbols() -> None:
     np.testing.assert_allclose(found.path.log_scores[fitted], logs[fitted], rtol=1e-6)
     last = found.symbol_history[-1][1]
     assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.9]
-    assert list(found.columns())[-3:-1] == ["p(dry)", "p(wet)"]
+    assert list(found.columns())[-5:-3] == ["p(dry)", "p(wet)"]
     assert found.forecast(2)[1].symbols.sum() == pytest.approx(1.0)
     assert math.isnan(found.coverage())
 

@@ -18,7 +18,7 @@ NEAR = 3  # a break is found if it came within so many rounds
 # regimes return if there were at least so many switches; a series that breaks once has one
 RETURNS = 1.5
 # states that stay no more often than they would at random, by this share, are no regimes
-LASTING = 0.1
+LASTING = 0.2
 
 
 class Break(NamedTuple):
