@@ -100,6 +100,7 @@ def _signal_all(made: Cluster, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
+@pytest.mark.slow  # now and then the write that waits is answered after 30 s only
 def test_a_postgres_that_hangs_is_told_and_given_up(own_postgres: Cluster) -> None:
     db = own_postgres.new_database()
     with served(db, db_seconds=3.0) as url, Asked(url) as client:
