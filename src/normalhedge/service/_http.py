@@ -280,6 +280,27 @@ INSIDE = "something went wrong inside of the server; its log says what"
 FILE = "page"  # the word for files in metrics and logs
 
 
+class Body:
+    """The body of a request, which knows whether all of it has arrived."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        """Receive the next part."""
+        message = await self._receive()
+        self._whole = not message.get("more_body", False)
+        return message
+
+    async def finish(self, seconds: float) -> None:
+        """Throw the rest away: proxies such as Caddy lose an answer that comes before it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self._whole:
+                    await self()
+
+
 class Application:
     """The application of ASGI.
 
@@ -334,11 +355,16 @@ class Application:
                 message["headers"] = [*message["headers"], *named, *(CLOSED if closed else PAGE)]
             await send(message)
 
+        body = Body(receive)
         scope["app"] = self  # so that the router raises what is refused
         try:
-            await self.router(scope, receive, answer)
+            await self.router(scope, body, answer)
         except (Problem, HTTPException) as error:
             problem = error if isinstance(error, Problem) else self._missing(scope, error)
+            length = head.get(b"content-length", b"")
+            short = length.isdigit() and 0 < int(length) <= self.limits.body
+            if short and problem.headers.get("connection") != "close":
+                await body.finish(self.limits.body_seconds)
             await problem_reply(problem)(scope, receive, answer)
         except ClientDisconnect:
             status = 499
