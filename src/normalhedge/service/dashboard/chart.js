@@ -161,11 +161,11 @@ export class Chart {
         scales: { x: { time: this.data.timed, range: () => this.shown() }, y: { range: () => this.heights } },
         axes: [
           {
-            ...axis, size: 28,
+            ...axis, size: 28, space: () => (this.data.timed ? 84 : 50),
             values: (_, at, __, ___, step) => (this.data.timed ? timeTicks(at, step) : at.map((k) => this.data.labels[k] ?? "")),
             incrs: this.data.timed ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
           },
-          { ...axis, size: 56, values: (_, at) => at.map(this.format), splits: this.data.ticksAt ? () => this.data.ticksAt : undefined },
+          { ...axis, size: (_, texts) => Math.max(56, ...(texts ?? []).map((text) => 14 + 7 * text.length)), values: (_, at) => at.map(this.format), splits: this.data.ticksAt ? () => this.data.ticksAt : undefined },
         ],
         cursor: {
           sync: { key: this.charts.sync.key, setSeries: false, scales: ["x", null], filters: { pub: (kind) => kind !== "mousedown" && kind !== "mouseup" } },
