@@ -289,6 +289,15 @@ class Storage(ABC):
         )
         return list(map(event_of, rows))
 
+    def sequence_before(self, mixture: int, before: int, count: int) -> int | None:
+        """Return the first of the last events of a mixture before another one; None for none."""
+        rows = self.query(
+            "SELECT min(sequence) FROM (SELECT sequence FROM events WHERE mixture = ? "
+            "AND sequence < ? ORDER BY sequence DESC LIMIT ?) AS last",
+            (mixture, before, count),
+        )
+        return None if rows[0][0] is None else int(rows[0][0])
+
     def all_events(self, mixture: int, after: int = 0) -> Iterator[Event]:
         """Yield all later events of a mixture."""
         while events := self.events(mixture, after):
