@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from normalhedge.service._alarms import alarm_form
+from normalhedge.service._calls import EVENTS, Call, StreamedReply
 from normalhedge.service._forms import as_json
-from normalhedge.service._http import EVENTS, Call, StreamedReply
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure

@@ -12,10 +12,10 @@ from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
+from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
-from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem

@@ -319,11 +319,14 @@ class Storage(ABC):
 
     def bodies_before(
         self, mixture: int, before: int | None, limit: int
-    ) -> list[tuple[int, float, str]]:
-        """Return the sequence, time and body of events before one of them, the newest first."""
+    ) -> list[tuple[int, float, int | None, str | None]]:
+        """Return sequence, time, ticket and body of events before one of them, the newest first.
+
+        Where a single round was predicted, the body is None: its ticket says all.
+        """
         rows = self.query(
-            "SELECT sequence, time, body FROM events WHERE mixture = ? AND sequence < ? "
-            "ORDER BY sequence DESC LIMIT ?",
+            "SELECT sequence, time, ticket, CASE WHEN kind <> 'predict' THEN body END FROM events "
+            "WHERE mixture = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
             (mixture, 1 << 62 if before is None else before, limit),
         )
         return [tuple(row) for row in rows]

@@ -17,8 +17,8 @@ from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
 from normalhedge.service._alarms import alarm_form
+from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._forms import as_json, decode
-from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
