@@ -20,4 +20,5 @@ from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,
     OnlineRun as OnlineRun,
+    units_for as units_for,
 )

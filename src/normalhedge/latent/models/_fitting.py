@@ -15,6 +15,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models.emissions import (
+    ALL,
     FAMILIES,
     Categorical,
     Emission,
@@ -251,7 +252,7 @@ def begin_fits(
     together: dict[tuple[int, int], list[_Start]] = {}
     alone: list[_Group] = []
     for place, job in enumerate(jobs):
-        part, family = seen[job.first :], _family(job.family)
+        part, family = seen[job.first :], ALL[job.family]
         if family.scaled and job.first not in scales:
             scales[job.first] = scale(part[~np.isnan(part[:, 0])])
         task = make_task(family, part, guards.copy(), symbols, scales.get(job.first))
@@ -286,10 +287,6 @@ def begin_fits(
             alone.append(_Alone(tuple(starts), (), tolerance, first=True))
     lanes = [_begin_lanes(seen, starts, guards, tolerance) for starts in together.values()]
     return Fits(tuple(tasks), (*lanes, *alone), ())
-
-
-def _family(name: str) -> type[Emission]:
-    return Regression if name == Regression.family else FAMILIES[name]
 
 
 class _Start(NamedTuple):

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fits, Fitted, Job, OnlineEM, begin_fits, stationary
+from normalhedge.latent.models import (
+    Fits,
+    Fitted,
+    Job,
+    OnlineEM,
+    begin_fits,
+    stationary,
+    units_for,
+)
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._series_models import SeriesModel
 
@@ -203,7 +211,8 @@ def learn_online(recipe: LearningRecipe, seen: Floats, warm: Fitted) -> Candidat
     """Return online EM that starts from a model."""
     known = int((~np.isnan(seen[:, 0])).sum())
     filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
-    online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
+    forgetting, units = 1.0 - 1.0 / recipe.memory, units_for(warm, seen)
+    online = OnlineEM(warm, forgetting, beliefs=filtered, previous=seen[-1], units=units)
     return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
 
 

@@ -10,8 +10,23 @@ import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.models import FLOOR, Fitted, Moving, OnlineEM, fit_moving, fit_series, scale
-from normalhedge.latent.models.emissions import FAMILIES, Categorical, DiagonalGaussian, Emission
+from normalhedge.latent.models import (
+    FLOOR,
+    Fitted,
+    Moving,
+    OnlineEM,
+    fit_moving,
+    fit_series,
+    scale,
+    units_for,
+)
+from normalhedge.latent.models.emissions import (
+    ALL,
+    Categorical,
+    DiagonalGaussian,
+    Emission,
+    Regression,
+)
 from normalhedge.latent.regimes._candidates import ENOUGH
 from normalhedge.latent.regimes._matching import Labels, assignment, order
 from normalhedge.latent.regimes._regime_labels import EVIDENCE, Parameters
@@ -79,7 +94,7 @@ class RegimesInHindsight:
         The best score for each number of states, in nats a round, minus the best of all.
     parameters
         Mean and deviation of the observations in each regime, the probability that it lasts for
-        another round, and its share of rounds.
+        another round, and its share of rounds; with covariates, the regression in each regime.
     symbols
         The share of each symbol in each regime; empty for numbers.
     stays
@@ -171,8 +186,11 @@ def look_back(
             smoothed[:, assignment(mine.T @ first)] += share * mine
             weights[str(explanation)] = share
     smoothed /= smoothed.sum(axis=1, keepdims=True)
-    summary = _summary(seen, smoothed, symbols)
-    new = _numbers(summary, smoothed[-rounds:], causal)
+    summary = _summary(seen, smoothed, families[0], symbols)
+    compared = summary
+    if isinstance(summary, Regression):
+        compared = summary.compared(*scale(seen[known]))
+    new = _numbers(compared, smoothed[-rounds:], causal)
     placed = np.empty_like(smoothed)
     placed[:, new] = smoothed
     path = new[chosen[0].model.path()]
@@ -256,9 +274,10 @@ def _floor(seen: Floats, family: str) -> float:
     A normal density on a grid of rounded numbers must not exceed one over the step, or else states
     that stand on single values explain rounding: the deviation is at least step / sqrt(2 pi).
     """
-    if not FAMILIES[family].scaled:
+    if not ALL[family].scaled:
         return FLOOR
     known = seen[~np.isnan(seen[:, 0])]
+    known = known[:, :1] if ALL[family] is Regression else known
     width = scale(known)[1]
     shares = [
         np.square(np.diff(np.unique(column)).min(initial=np.inf) / unit) / (2.0 * math.pi)
@@ -314,21 +333,35 @@ def _followed(
 
 
 def _filtered(model: Fitted, seen: Floats, memory: int) -> Floats:
-    return OnlineEM(model, 1.0 - 1.0 / memory).run(seen).filtered
+    online = OnlineEM(model, 1.0 - 1.0 / memory, units=units_for(model, seen))
+    return online.run(seen).filtered
 
 
-def _summary(seen: Floats, smoothed: Floats, symbols: int | None) -> Emission:
-    """Return the observations in each regime as a distribution."""
+def _summary(seen: Floats, smoothed: Floats, family: str, symbols: int | None) -> Emission:
+    """Return the observations in each regime as a distribution, or as a regression."""
     known = ~np.isnan(seen[:, 0])
     shares = smoothed[known] + 1e-12
     shares = shares / shares.sum(axis=0)
     if symbols is not None:
         counts = shares.T @ (seen[known] == np.arange(symbols))
         return Categorical(counts / counts.sum(axis=1, keepdims=True))
+    if ALL[family] is Regression:
+        rows = [_least_squares(seen[known], mine) for mine in shares.T]
+        return Regression.from_core(np.array(rows).T)
     means = shares.T @ seen[known]
     away = np.stack([mine @ np.square(seen[known] - mean)
                      for mine, mean in zip(shares.T, means, strict=True)])  # fmt: skip
     return DiagonalGaussian(means, np.sqrt(np.maximum(away, 1e-300)))
+
+
+def _least_squares(seen: Floats, weights: Floats) -> Floats:
+    """Return intercept, slopes and variance of a weighted regression of the first column."""
+    roots = np.sqrt(weights / weights.sum())
+    design = np.column_stack([np.ones(len(seen)), seen[:, 1:]]) * roots[:, np.newaxis]
+    y = seen[:, 0] * roots
+    coefficients = np.linalg.lstsq(design, y)[0]
+    variance = float(np.square(y - design @ coefficients).sum())
+    return np.array([*coefficients, max(variance, 1e-300)])
 
 
 def _numbers(summary: Emission, smoothed: Floats, causal: Floats) -> Labels:
@@ -355,7 +388,9 @@ def _parameters(
         mean, deviation = (_plain(part[state]) for part in (means, np.sqrt(variances)))
         stay = 1.0 - stays[number] / max(int((path == number).sum()), 1)
         share = float(smoothed[:, number].mean())
-        result[number] = Parameters(mean, deviation, stay if stays[number] else 0.0, share)
+        slopes = summary.slopes[state] if isinstance(summary, Regression) else None
+        stay = stay if stays[number] else 0.0
+        result[number] = Parameters(mean, deviation, stay, share, slopes)
     return result
 
 

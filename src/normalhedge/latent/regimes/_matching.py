@@ -122,10 +122,12 @@ class Identity(NamedTuple):
         now = {number: _single(emission, s) for s, number in enumerate(numbers.tolist())}
         return self._replace(age=age, numbers=numbers, known=self.known | now)
 
-    def in_order(self, emission: Emission) -> Labels:
+    def in_order(self) -> Labels:
         """Return a new number for each old one: current regimes come first, in their order."""
         most = len(self.age)
-        today = self.numbers[order(emission)].tolist()
+        singles = [self.known[number] for number in self.numbers.tolist()]
+        rows = np.concatenate([single.parameters() for single in singles], axis=1)
+        today = self.numbers[order(type(singles[0]).from_core(rows))].tolist()
         gone = [number for number in range(most) if number not in today]
         result = np.empty(most, dtype=np.intp)
         result[[*today, *gone]] = np.arange(most)

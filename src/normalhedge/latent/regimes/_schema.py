@@ -19,7 +19,7 @@ import numpy as np
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models import Fitted, Job, OnlineEM
-from normalhedge.latent.models.emissions import FAMILIES
+from normalhedge.latent.models.emissions import ALL
 from normalhedge.latent.regimes._candidates import (
     Candidate,
     CandidatePool,
@@ -59,7 +59,7 @@ TUPLES: dict[str, Any] = {
 """The named tuples, by the names that files have for them."""
 
 # the data classes, by their names
-DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *FAMILIES.values())}
+DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *ALL.values())}
 
 TUPLE_NAMES = {cls: name for name, cls in TUPLES.items()}
 
