@@ -28,23 +28,24 @@ GROWTH = 1.25
 PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
 TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
-# starts of a fit from nothing, which is due after each window, or when the observations have
-# doubled
-FRESH = 3
+# starts of a fit from nothing, which is due when something new may have begun, after so many
+# windows, or when the observations have doubled
+FRESH, LASTS = 3, 4
+NOVEL = 0.5  # the probability that something new has begun from which on fits start from nothing
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
-MEMORIES = (100,)  # the memories of online EM, in observations
+MEMORIES = (40, 100)  # the memories of online EM, in observations
 # more than three states are tried if models with the next smaller number have this weight
 SUPPORT = 0.05
 # online EM that is this many nats behind the best of its kind starts again from that model
 BEHIND = 20.0
-# models of the last rounds that are this many nats behind the best are fitted half as often
-HOPELESS = 15.0
+# models of the last rounds that are this many nats behind the best are fitted so many times as rarely
+HOPELESS, RARELY = 15.0, 4
 # before this number of observations fits are done at once
 AT_ONCE = 100
 REVIEW = 50  # the number of observations between reviews of the candidates
-# the number of observations from the beginning of a fit to its end: one more for each 100 rounds of
-# the fit; where it starts from an earlier one, a review more for each 5,000
-LAG, LONG, WARM = 10, 100, 5000
+# the number of observations from the beginning of a fit to its end. A fit of more than SHORT rounds
+# takes a review more for each LONG of them; where it starts from an earlier one, for each WARM
+LAG, SHORT, LONG, WARM = 15, 500, 5000, 5000
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
@@ -187,14 +188,19 @@ class Pending(NamedTuple):
 
 
 def _order(
-    recipe: LearningRecipe, seen: Floats, warm: Fitted | None, last: Candidate | None
+    recipe: LearningRecipe,
+    seen: Floats,
+    warm: Fitted | None,
+    last: Candidate | None,
+    *,
+    novel: bool = False,
 ) -> Order:
     """Return the fit of a recipe after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    after = known + recipe.window if recipe.window else 2 * known
+    after = known + LASTS * recipe.window if recipe.window else 2 * known
     fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
-    if known >= fresh:
+    if known >= fresh or (novel and recipe.window):
         starts, fresh = FRESH, after
     first = max(len(seen) - recipe.window, 0) if recipe.window else 0
     if last is not None and recipe.window == 0:
@@ -244,9 +250,18 @@ class CandidateSearch:
         self._budget, self._symbols = budget, symbols
 
     def begin(
-        self, pool: CandidatePool, pending: Sequence[Pending], seen: Floats, weights: Floats
+        self,
+        pool: CandidatePool,
+        pending: Sequence[Pending],
+        seen: Floats,
+        weights: Floats,
+        *,
+        novel: bool,
     ) -> tuple[Pending, ...]:
-        """Return the fits that are due after these observations, in the order of their ends."""
+        """Return the fits that are due after these observations, in the order of their ends.
+
+        When something new may have begun, models of the last rounds are fitted from nothing.
+        """
         known = int((~np.isnan(seen[:, 0])).sum())
         begun = {order.recipe for fits in pending for order in fits.orders}
         review = _Review(list(pool.candidates), pool.standing)
@@ -254,9 +269,10 @@ class CandidateSearch:
         for n, candidate in enumerate(review.candidates):
             if isinstance(candidate, SeriesCandidate) or candidate.online is not None:
                 continue
-            if candidate.recipe not in begun and known >= review.due(n):
+            due = novel and candidate.recipe.window and known > candidate.since
+            if candidate.recipe not in begun and (due or known >= review.due(n)):
                 warm = review.best(candidate.recipe)
-                orders.append(_order(candidate.recipe, seen, warm, candidate))
+                orders.append(_order(candidate.recipe, seen, warm, candidate, novel=novel))
         new = self._openings(pool, review.candidates, known, weights)
         room = self._room(review, len(new))
         new = [recipe for recipe in new[:room] if not recipe.memory and recipe not in begun]
@@ -264,8 +280,10 @@ class CandidateSearch:
         ends: dict[int, list[Order]] = {}
         for order in orders:
             rounds = len(seen) - order.job.first
-            more = rounds // LONG if order.job.starts else rounds // WARM * REVIEW
-            lag = LAG + more if known >= AT_ONCE else 0
+            reviews = rounds // WARM
+            if order.job.starts and rounds > SHORT:
+                reviews = 1 + rounds // LONG
+            lag = LAG + REVIEW * reviews if known >= AT_ONCE else 0
             ends.setdefault(known + lag, []).append(order)
         return tuple(Pending(seen, tuple(ends[due]), known, due) for due in sorted(ends))
 
@@ -398,7 +416,7 @@ class _Review:
         assert isinstance(candidate, Candidate)
         if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
             return candidate.due
-        return candidate.due + (candidate.due - candidate.since)
+        return candidate.due + (RARELY - 1) * (candidate.due - candidate.since)
 
     def best(self, recipe: LearningRecipe, beside: int | None = None) -> Fitted | None:
         """Return the best model with fixed parameters from which a recipe can start."""

@@ -165,6 +165,9 @@ def _follow(
         if stop > start:
             state, path = rule.run(state, table[start:stop])
             parts.append(path)
+            if labels and len(state.history) > reviews:
+                reviews = len(state.history)
+                history.append((state.rounds, _symbols(state.labels)))
         if stop == rounds:
             break
         ahead = rule.predict(state, None if sequence.given is None else sequence.given[stop])
@@ -173,13 +176,8 @@ def _follow(
         elif ahead.parts:
             observed = table[stop, : pits.shape[1]]
             pits[stop] = _pits(ahead, observed, counts=encoding.kind == "counts")
-        state, path = rule.run(state, table[stop : stop + 1])
-        parts.append(path)
-        if labels and len(state.history) > reviews:
-            reviews = len(state.history)
-            history.append((state.rounds, _symbols(state.labels)))
-        told.done(stop + 1 - start, "learning")
-        start = stop + 1
+        told.done(stop - start, "learning")
+        start = stop
     told.done(rounds - start, "learning")
     return Inferred(
         sequence,

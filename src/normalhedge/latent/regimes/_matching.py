@@ -83,9 +83,7 @@ def merge_similar(emission: Emission) -> Labels:
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
     """Return the number of rounds that states share, ... k x m, plus a little for similarity."""
-    flat = np.moveaxis(beliefs, -2, 0)  # the rounds first: one product of two matrices
-    shared = flat.reshape(len(others), -1).T @ others
-    return np.asarray(shared.reshape(*flat.shape[1:], -1) + PRIOR * alike + 1e-12)
+    return np.asarray(np.swapaxes(beliefs, -1, -2) @ others + PRIOR * alike + 1e-12)
 
 
 class Identity(NamedTuple):

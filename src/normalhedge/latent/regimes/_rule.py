@@ -24,6 +24,7 @@ from normalhedge.latent.regimes._candidates import (
     AT_ONCE,
     FIRST,
     LAG,
+    NOVEL,
     REVIEW,
     Candidate,
     CandidatePool,
@@ -432,7 +433,13 @@ class RegimesRule:
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return state
         assert state.emission is not None
-        begun = self._search(state.emission).begin(state.pool, state.pending, seen, state.weights)
+        begun = self._search(state.emission).begin(
+            state.pool,
+            state.pending,
+            seen,
+            state.weights,
+            novel=state.surprise.novelty > NOVEL,
+        )
         return state._replace(
             pending=(*state.pending, *begun), fits=(*state.fits, *(None for _ in begun))
         )
