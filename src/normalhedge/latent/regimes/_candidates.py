@@ -33,12 +33,14 @@ TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
 FRESH, LASTS = 3, 4
 NOVEL = 0.5  # the probability that something new has begun from which on fits start from nothing
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
-MEMORIES = (40, 100)  # the memories of online EM, in observations
+MEMORY = 100  # the memory of online EM, in observations
+# a shorter one for the first family, which keeps the names of a few states that drift fast
+SHORT_MEMORY, FAST_STATES = 40, (2, 3)
 # more than three states are tried if models with the next smaller number have this weight
 SUPPORT = 0.05
 # online EM that is this many nats behind the best of its kind starts again from that model
 BEHIND = 20.0
-# models of the last rounds that are this many nats behind the best are fitted so many times as rarely
+# models of the last rounds that are this many nats behind the best are fitted this times as rarely
 HOPELESS, RARELY = 15.0, 4
 # before this number of observations fits are done at once
 AT_ONCE = 100
@@ -462,5 +464,8 @@ def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRec
             recipes.append(LearningRecipe(family, k))
             if k > 1:
                 recipes += [LearningRecipe(family, k, window=window) for window in WINDOWS]
-            recipes += [LearningRecipe(family, k, memory=memory) for memory in MEMORIES]
+            memories = [MEMORY]
+            if k in FAST_STATES and family == families[0]:
+                memories.insert(0, SHORT_MEMORY)
+            recipes += [LearningRecipe(family, k, memory=memory) for memory in memories]
     return recipes
