@@ -18,6 +18,7 @@ from normalhedge.latent.models import (
     stationary,
     units_for,
 )
+from normalhedge.latent.models.emissions import Regression
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._series_models import SeriesModel
 
@@ -34,7 +35,7 @@ FRESH, LASTS = 3, 4
 NOVEL = 0.5  # the probability that something new has begun from which on fits start from nothing
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
 MEMORY = 100  # the memory of online EM, in observations
-# a shorter one for the first family, which keeps the names of a few states that drift fast
+# a shorter one for normal states, which keeps the names of a few that drift fast
 SHORT_MEMORY, FAST_STATES = 40, (2, 3)
 # more than three states are tried if models with the next smaller number have this weight
 SUPPORT = 0.05
@@ -321,7 +322,9 @@ class CandidateSearch:
         for recipe in sorted(new, key=self._recipes.index)[:room]:
             review.join(recipe, opened.get(recipe), seen)
         if review.candidates and known >= FIRST:
-            review.join_series(self._models, seen, self._symbols)
+            # models without hidden states know nothing of covariates
+            own = seen[:, :1] if self._always.family == Regression.family else seen
+            review.join_series(self._models, own, self._symbols)
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
         return after, left, len(review.candidates) - before
 
@@ -465,7 +468,7 @@ def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRec
             if k > 1:
                 recipes += [LearningRecipe(family, k, window=window) for window in WINDOWS]
             memories = [MEMORY]
-            if k in FAST_STATES and family == families[0]:
+            if k in FAST_STATES and family == "gaussian":
                 memories.insert(0, SHORT_MEMORY)
             recipes += [LearningRecipe(family, k, memory=memory) for memory in memories]
     return recipes

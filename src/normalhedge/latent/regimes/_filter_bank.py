@@ -216,7 +216,7 @@ class FilterBank:
                 result.filtered[0, self._online, : filtered.shape[1]] = filtered
         models = []
         for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True):
-            later, learned = candidate.model.run(numbers, observations)
+            later, learned = candidate.model.run(numbers, observations[:, :columns])
             models.append(later)
             result.logs[:, n] = learned.logs
             if moments:
