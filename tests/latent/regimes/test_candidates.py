@@ -2,13 +2,8 @@
 
 import numpy as np
 
-from normalhedge.latent.regimes._candidates import (
-    CandidatePool,
-    CandidateSearch,
-    LearningRecipe,
-    _Review,
-    hidden_only,
-)
+from normalhedge.latent.regimes._candidates import CandidatePool, CandidateSearch, _Review
+from normalhedge.latent.regimes._recipes import LearningRecipe, hidden_only
 from tests.latent.regimes.examples import textbook
 
 

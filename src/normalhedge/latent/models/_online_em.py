@@ -12,7 +12,7 @@ from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models._fitted import Fitted
-from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT, scale
+from normalhedge.latent.models._tasks import FLOOR, PSEUDO_COUNT, scale
 from normalhedge.latent.models.emissions import Emission, RealEmission, Regression
 
 # the numbers of a model in their order; the core knows their sizes

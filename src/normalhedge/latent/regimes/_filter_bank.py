@@ -9,7 +9,7 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, lay_out
 from normalhedge.latent.models.emissions import ALL, Autoregressive, Gaussian, Regression
-from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, SeriesCandidate
+from normalhedge.latent.regimes._recipes import AnyCandidate, Candidate, SeriesCandidate
 
 # of each model without hidden states, by its place among the candidates: family, shares, parameters
 Components = dict[int, tuple[str, Floats, Floats]]

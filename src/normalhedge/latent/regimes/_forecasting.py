@@ -10,9 +10,9 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models import Fitted
 from normalhedge.latent.models.emissions import ALL, Autoregressive, Gaussian
-from normalhedge.latent.regimes._candidates import Candidate
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank, at_covariates
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import Candidate
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
 FURTHEST = 10_000  # the largest number of rounds that can be forecast

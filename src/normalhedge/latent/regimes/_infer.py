@@ -10,10 +10,10 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, listener
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import Categorical
-from normalhedge.latent.regimes._candidates import ENOUGH
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._inferred import Inferred, Live
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import ENOUGH
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes

@@ -175,6 +175,7 @@ class Predictive:
         """Shares and parameters of normal distributions, 3 x n, and of Student's, 4 x n."""
         rows = [np.empty((3, 0)), np.empty((4, 0))]
         for share, emission in self.parts:
+            parameters: tuple[Floats, ...]
             if isinstance(emission, StudentT):
                 parameters = emission.locations, emission.scales**2, emission.degrees
             elif isinstance(emission, Gaussian):

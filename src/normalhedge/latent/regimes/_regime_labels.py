@@ -10,11 +10,7 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted, scale
 from normalhedge.latent.models.emissions import Categorical, Emission, Regression
-from normalhedge.latent.regimes._candidates import (
-    Candidate,
-    CandidatePool,
-    LearningRecipe,
-)
+from normalhedge.latent.regimes._candidates import CandidatePool
 from normalhedge.latent.regimes._filter_bank import FilterBank
 from normalhedge.latent.regimes._matching import (
     Identity,
@@ -24,6 +20,7 @@ from normalhedge.latent.regimes._matching import (
     merge_similar,
     overlap,
 )
+from normalhedge.latent.regimes._recipes import Candidate, LearningRecipe
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000

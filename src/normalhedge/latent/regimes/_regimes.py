@@ -9,11 +9,11 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs, notebook
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import LearningRecipe
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState

@@ -22,15 +22,11 @@ from normalhedge.latent.models.emissions import (
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import (
     AT_ONCE,
-    FIRST,
     LAG,
     NOVEL,
     REVIEW,
-    Candidate,
     CandidatePool,
     CandidateSearch,
-    Pending,
-    hidden_only,
 )
 from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
@@ -38,6 +34,7 @@ from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight, look_back
 from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import FIRST, Candidate, Pending, hidden_only
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._settings import RegimesSettings

@@ -20,16 +20,16 @@ from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models import Fitted, Job, OnlineEM
 from normalhedge.latent.models.emissions import ALL
-from normalhedge.latent.regimes._candidates import (
+from normalhedge.latent.regimes._candidates import CandidatePool
+from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
+from normalhedge.latent.regimes._matching import Identity
+from normalhedge.latent.regimes._recipes import (
     Candidate,
-    CandidatePool,
     LearningRecipe,
     Order,
     Pending,
     SeriesCandidate,
 )
-from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
-from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._settings import RegimesSettings
