@@ -151,9 +151,12 @@ class Identity(NamedTuple):
 
 
 def order(emission: Emission) -> Labels:
-    """Return the states ordered by mean, or by variance if the means are similar."""
+    """Return the states ordered by mean, or by variance if the means are similar.
+
+    Means are similar if their range is less than half of a typical deviation.
+    """
     means, variances = (part.reshape(emission.states, -1)[:, 0] for part in emission.moments())
-    if np.ptp(means) < 0.5 * np.sqrt(variances.min()):
+    if np.ptp(means) < 0.5 * np.sqrt(variances.mean()):
         return np.argsort(variances, kind="stable")
     return np.lexsort((variances, means))
 
