@@ -25,23 +25,23 @@ filter with the true parameters:
 volatility       -0.7   -0.2 %
 means            +0.0   -0.2 %
 both             +0.0   -0.3 %
-three_states     -0.2   -0.3 %
+three_states     -0.3   -0.3 %
 counts           -0.1   -0.1 %
-two_columns      -0.1   -0.2 %
+two_columns      -0.4   -0.2 %
 ==============  =====  =======
 
 and against the best of EM on the first 500 and 1,000 rounds, refitted EM and forgetting Bayes:
 
 ==============  =====  =======
-drift            +4.4   +8.7 %
-student          +4.9   +5.4 %
+drift            +4.5   +8.7 %
+student          +5.0   +5.3 %
 outliers         +2.1   +4.6 %
-late_state       +3.9   +1.5 %
+late_state       +8.9   +1.6 %
 changing_stays   +1.2   +2.5 %
 ==============  =====  =======
 
 In the two extreme cases, where states drift further than they lie apart, the observations are
-predicted well, but the names of states are lost more often than by EM on the first rounds.
+predicted well, but the names of states are lost in some series.
 """
 
 from benchmarks.latent.speed import rows

@@ -39,7 +39,7 @@ AT_ONCE = 100
 REVIEW = 50  # the number of observations between reviews of the candidates
 # the number of observations from the beginning of a fit to its end. A fit of more than SHORT rounds
 # takes a review more for each LONG of them; where it starts from an earlier one, for each WARM
-LAG, SHORT, LONG, WARM = 15, 500, 5000, 5000
+LAG, SHORT, LONG, WARM = 10, 500, 5000, 5000
 RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
@@ -174,7 +174,7 @@ class CandidateSearch:
     def _closings(self, review: "_Review", wanted: int) -> list[int]:
         """Return the worst candidates, which make room for new ones."""
         excess = len(hidden_only(review.candidates)) + wanted - self._budget
-        if excess <= 0:
+        if excess <= 0 or not review.candidates:
             return []
         standing = review.standing
         mixed = float(np.median(standing))

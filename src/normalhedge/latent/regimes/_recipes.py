@@ -26,9 +26,9 @@ GROWTH = 1.25
 PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
 TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
-# starts of a fit from nothing, which is due when something new may have begun, after so many
-# windows, or when the observations have doubled
-FRESH, LASTS = 3, 4
+# starts of a fit from nothing, which is due when something new may have begun, after each window, or
+# when the observations have doubled
+FRESH = 3
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
 MEMORY = 100  # the memory of online EM, in observations
 # a shorter one for normal states, which keeps the names of a few that drift fast
@@ -183,7 +183,7 @@ def order_fit(
 ) -> Order:
     """Return the fit of a recipe after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
-    after = known + LASTS * recipe.window if recipe.window else 2 * known
+    after = known + recipe.window if recipe.window else 2 * known
     fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
     if known >= fresh or (novel and recipe.window):
