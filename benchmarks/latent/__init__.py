@@ -35,7 +35,7 @@ and against the best of EM on the first 500 and 1,000 rounds, refitted EM and fo
 ==============  =====  =======
 drift            +4.5   +8.7 %
 student          +5.0   +5.3 %
-outliers         +2.1   +4.6 %
+outliers         +2.5   +4.6 %
 late_state       +8.9   +1.6 %
 changing_stays   +1.2   +2.5 %
 ==============  =====  =======

@@ -26,8 +26,8 @@ GROWTH = 1.25
 PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
 TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
-# starts of a fit from nothing, which is due when something new may have begun, after each window, or
-# when the observations have doubled
+# starts of a fit from nothing, which is due after each window, when the observations have doubled,
+# or when something new may have begun
 FRESH = 3
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
 MEMORY = 100  # the memory of online EM, in observations
