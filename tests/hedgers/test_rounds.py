@@ -1,4 +1,4 @@
-"""`src/core/rounds.hpp` and `ahead.hpp`: many rounds in one call, and groups of experts that are behind."""
+"""`rounds.hpp` and `ahead.hpp`: many rounds in one call; groups of experts that are behind."""
 
 from typing import Any
 
