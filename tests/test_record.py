@@ -1,5 +1,6 @@
 """The record of speed: kernels that became slower are named, and runs are kept once a version."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_parts_of_valgrind_belong_to_kernels(monkeypatch: pytest.MonkeyPatch) ->
             out.with_suffix(f".{part}").write_text(f"part: {part}\nsummary: {part * 1000}\n")
 
     monkeypatch.setattr(subprocess, "run", write_parts)
-    monkeypatch.setattr(instructions.shutil, "which", lambda _: "/usr/bin/valgrind")
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/valgrind")
     counts = instructions.count()
     assert counts is not None
     calls = [calls for _, calls in instructions.KERNELS.values()]
