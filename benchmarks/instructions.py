@@ -19,7 +19,7 @@ import numpy as np
 from normalhedge import Mixture, NormalHedge
 
 
-def _mixture(hedger: str, experts: int, items: int = 0) -> Callable[[], None]:
+def rounds_by_name(hedger: str, experts: int, items: int = 0) -> Callable[[], None]:
     """Return a function that predicts and settles a round by name."""
     rng = np.random.default_rng(0)
     names, keys = [f"m{i}" for i in range(experts)], [f"i{j}" for j in range(items)]
@@ -45,12 +45,12 @@ def _run(rounds: int, experts: int) -> Callable[[], object]:
 
 KERNELS: dict[str, tuple[Callable[[], Callable[[], object]], int]] = {
     "run, 1,000 rounds x 100 experts": (lambda: _run(1000, 100), 1),
-    "normal-hedge: predict + update, 5 experts": (lambda: _mixture("normal-hedge", 5), 100),
-    "auto:inside=true, 5 experts": (lambda: _mixture("auto:inside=true", 5), 100),
-    "auto:inside=true, 50 experts": (lambda: _mixture("auto:inside=true", 50), 50),
-    "auto, 5 experts": (lambda: _mixture("auto", 5), 100),
-    "auto, 50 experts": (lambda: _mixture("auto", 50), 50),
-    "auto, 24 items x 8 experts": (lambda: _mixture("auto", 8, 24), 10),
+    "normal-hedge: predict + update, 5 experts": (lambda: rounds_by_name("normal-hedge", 5), 100),
+    "auto:inside=true, 5 experts": (lambda: rounds_by_name("auto:inside=true", 5), 100),
+    "auto:inside=true, 50 experts": (lambda: rounds_by_name("auto:inside=true", 50), 50),
+    "auto, 5 experts": (lambda: rounds_by_name("auto", 5), 100),
+    "auto, 50 experts": (lambda: rounds_by_name("auto", 50), 50),
+    "auto, 24 items x 8 experts": (lambda: rounds_by_name("auto", 8, 24), 10),
 }
 """The kernels: how to make each, and how many calls are counted after as many others."""
 
