@@ -58,18 +58,18 @@ def explain(run: Run, runs: Sequence[Run]) -> list[str]:
 
 def history(runs: Sequence[Run]) -> str:
     """Return the history as tables in Markdown: a row for each work, a column for each run."""
-    if not runs:
-        return ""
     heads = [f"{run['version']}, {run['day']}" for run in runs]
     parts = []
     for kind, form in (("ratios", "{:.3g}x"), ("instructions", "{:,}")):
         names = dict.fromkeys(name for run in runs for name in run[kind])
+        if not names:
+            continue
         lines = [[kind, *heads], ["---"] * (1 + len(heads))]
         for name in names:
             cells = (run[kind].get(name) for run in runs)
             lines.append([name, *("" if cell is None else form.format(cell) for cell in cells)])
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n" + "\n\n".join(parts) + "\n\n"
+    return "".join(f"\n{part}\n" for part in parts) + "\n" * bool(parts)
 
 
 def keep(run: Run, path: Path = FILE, page: Path = PAGE) -> None:
