@@ -76,8 +76,8 @@ docs: $(DOCS)  ## run every example, build the site into out/site, and check it
 	$(BIN)/sphinx-build -W --keep-going -q -j 2 -d out/doctrees docs out/site
 	$(BIN)/python docs/check_site.py out/site
 
-bench: $(READY)  ## measure the speed, as ratios to NumPy
-	$(BIN)/python -m benchmarks
+bench: $(READY)  ## measure the speed, as ratios to NumPy; KEEP=yes writes it into the record
+	$(BIN)/python -m benchmarks $(if $(KEEP),--keep)
 
 # Installed with nothing but NumPy in a folder of its own, and used where nothing can be written.
 wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty venv

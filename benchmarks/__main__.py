@@ -1,8 +1,21 @@
-"""``make bench``: every speed we claim, as a ratio measured in this run."""
+"""``make bench``: every speed we claim, as a ratio measured in this run; ``--keep`` keeps them."""
 
 import platform
+import sys
 
-from benchmarks import adapters, core, family, latent, mixtures, paper, peers, portfolios, stream
+from benchmarks import (
+    adapters,
+    core,
+    family,
+    instructions,
+    latent,
+    mixtures,
+    paper,
+    peers,
+    portfolios,
+    record,
+    stream,
+)
 from benchmarks.panels import goals
 from benchmarks.timing import HEADER
 from normalhedge.boundary.threads import cores
@@ -21,10 +34,19 @@ def main() -> None:
         latent.rows,
         paper.rows,
     )
+    measured = []
     for rows in tables:
         for row in rows():
             print(row, flush=True)
+            measured.append(row)
     print()
+    run = record.run_of(measured, instructions.count())
+    for name, count in run["instructions"].items():
+        print(f"{name}: {count:,} instructions")
+    for line in record.explain(run, record.read()):
+        print(line)
+    if "--keep" in sys.argv[1:]:
+        record.keep(run)
     texts = (
         core.start_up,
         mixtures.whole,

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from river import base, ensemble
 
+from benchmarks.instructions import rounds_by_name
 from benchmarks.timing import Row, measure
 from normalhedge import Mixture, blend
 
@@ -101,15 +102,17 @@ def parquet(rounds: int = 100_000, experts: int = 50, part: int = 2_000) -> Iter
 
 def automatic() -> Iterator[Row]:
     """Yield what hedging over ways of combining costs, beside a single rule."""
-    said = {f"m{i}": float(i) for i in range(5)}
-    auto, single = Mixture(), Mixture("normal-hedge")
-
-    def play(mixture: Mixture) -> None:
-        mixture.update(mixture.predict(said).ticket, 2.5)
-
-    reference = ("NormalHedge alone", lambda: play(single))
-    work, goal = "auto: predict + update, 5 experts", "< 40 us"
-    yield measure(work, lambda: play(auto), reference, goal, calls=2000)
+    for hedger in ("auto:inside=true", "auto"):
+        for experts, items, goal in (
+            (5, 0, "3 us"),
+            (50, 0, "6 us"),
+            (1000, 0, "80 us"),
+            (8, 24, "60 us"),
+        ):
+            single = rounds_by_name("normal-hedge", experts, items)
+            work = f"{hedger}, {items or 1} x {experts:,} experts"
+            ours = rounds_by_name(hedger, experts, items)
+            yield measure(work, ours, ("NormalHedge alone", single), goal, calls=100)
     table = pa.table(panel(100_000, 50))
     yield measure(
         "auto: blend, 100,000 x 50",

@@ -52,6 +52,7 @@
 #include "recalibrating.hpp"
 #include "relative.hpp"
 #include "usual_rows.hpp"
+#include "weighted_sum.hpp"
 
 namespace normalhedge::mixtures {
 
@@ -161,6 +162,7 @@ public:
             totals_ += quantile_corrector_.size();
             quantile_corrector_.place(places, choice_total_);
         }
+        for (size_t k = 0; k < most_insured(); ++k) insured_prior_.push_back(share_insured(k));
         usual_total_ = totals_;
         totals_ += sizeof(UsualRows) / sizeof(double);
     }
@@ -273,13 +275,14 @@ public:
                 sums.totals[Sums::silent] += 1.0;
                 continue;
             }
-            Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
-            if (solves() && n >= worth_sorting) {
-                write_order(forecasts.of_class(0), rated, n, order);
+            Forecasts given = rows.row(j);
+            if (rows.classes == 1 && n >= worth_sorting) {  // the guard keeps the order
+                given.awake = write_order(given.of_class(0), rated, n, order);
                 for (std::uint32_t k = 0; k < SourceMemory::plain_count; ++k)
                     order[n + k] = static_cast<std::uint32_t>(n) + k;
-                forecasts.order = order;
+                given.order = order;
             }
+            const Forecasts forecasts = guarded(given, rows.items[j], rated, items, spare, tamed, sums);
             const Game alone = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
             const Say say{rows.value(j) + rows.classes, value_count() - 1, rows.classes};
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
@@ -312,15 +315,17 @@ public:
     void settle(const GameOf& game_of, bool several, const Rows& rows, double rounds_late, double* items,
                 const Cells& cells, double* totals) const {
         const size_t n = rows.n;
-        Scratch room(3 * n + rows.classes * n);
+        Scratch room(2 * n + rows.classes * n);
         Scratch tamed(guards_ ? rows.count * rows.step : 0);
-        Rows sane = guards_ || corrects() ? see_outcomes(rows, items, room.data(), tamed.data()) : rows;
-        Scratch ratings(of_levels() ? rows.count * n : 0);
-        if (of_levels()) {  // else each strand would rate all quantile levels again
-            for (size_t j = 0; j < rows.count; ++j)
-                rate_experts(rows.row(j), rows.confidence, ratings.data() + j * n);
-            sane.ratings = ratings.data();
-        }
+        Scratch ratings(rows.count * n);  // else each component would rate the experts again
+        Scratch awake(rows.count * sizeof(Awake) / sizeof(double));
+        auto* counts = reinterpret_cast<Awake*>(awake.data());
+        Rows rated = rows;
+        rated.ratings = ratings.data();
+        rated.awake = counts;
+        for (size_t j = 0; j < rows.count; ++j)
+            counts[j] = rate_experts(rows.row(j), rows.confidence, ratings.data() + j * n);
+        const Rows sane = guards_ || corrects() ? see_outcomes(rated, items, room.data(), tamed.data()) : rated;
         const Game shared = game_of(0);
         const Portion seen = usual_rows(shared).see(known_rows(rows));
         const Portion portion = several ? seen : Portion{};
@@ -538,23 +543,25 @@ private:
     }
     // The prior of the insurance: of the meta level, of corrections, and of each component. A context that was never
     // seen has no correction.
-    double share_insured(size_t k, size_t contexts) const {
+    double share_insured(size_t k) const {
         if (k == 0) return trust_;
-        if (k <= between() || k > between() + most())
-            return is_unseen(k, contexts) ? 0.0 : (1.0 - trust_) * prior_of_correction;
+        if (k <= between() || k > between() + most()) return (1.0 - trust_) * prior_of_correction;
         return (1.0 - trust_) * prior(k - 1 - between());
     }
-    bool is_unseen(size_t k, size_t contexts) const {
-        return corrects() && k <= between() && k + most_contexts > between() + contexts;
+    struct InsuredPrior {
+        const double* shares;
+        size_t unseen;  // the first correction of a context that was never seen, and the end of them
+        size_t end;
+
+        double operator()(size_t k) const { return k >= unseen && k < end ? 0.0 : shares[k]; }
+    };
+    InsuredPrior insured_prior(const Game& game) const {
+        const size_t end = 1 + between();
+        const size_t unseen = solves() ? most_contexts - corrector_.members(game, true).contexts : 0;
+        return {insured_prior_.data(), end - unseen, end};
     }
     static constexpr double prior_of_correction = 0.05;  // of the base, too
-    size_t contexts_of(const Game& game) const {
-        return solves() ? corrector_.members(game, true).contexts : most_contexts;  // without contexts, none is unseen
-    }
-    void weigh_insurance(const Game& game) const {
-        const size_t contexts = contexts_of(game);
-        insurance(game, true).weigh([&](size_t k) { return share_insured(k, contexts); });
-    }
+    void weigh_insurance(const Game& game) const { insurance(game, true).weigh(insured_prior(game)); }
 
     static void count_infinite(const Forecasts& forecasts, const Sums& sums) {
         const double* x = forecasts.of_class(0);
@@ -567,32 +574,39 @@ private:
     }
 
     // The forecasts of a row, clipped by the guard; `room` is for 4n doubles, `tamed` for the row.
-    Forecasts guarded(const Rows& rows, size_t j, const double* rated, double* items, double* room,
+    Forecasts guarded(const Forecasts& forecasts, std::int32_t item, const double* rated, double* items, double* room,
                       double* tamed, const Sums& sums) const {
-        const Forecasts forecasts = rows.row(j);
         if (!guards_) return forecasts;
-        const size_t n = rows.n;
+        const size_t n = forecasts.n;
         double* moved = room + n;
-        if (!tame_row(forecasts, rated, seen_of(items, rows.items[j]), room, moved, tamed))
-            return forecasts;
+        const Spread middle = spread_of_level(forecasts, middle_of(forecasts), rated, room);
+        if (!tame_row(forecasts, rated, seen_of(items, item), middle, room, moved, tamed)) return forecasts;
         for (size_t i = 0; i < n; ++i) sums.row(Sums::absurd)[i] += moved[i];
-        return {tamed, rows.classes, n, n};
+        return {tamed, forecasts.classes, n, n, forecasts.order, forecasts.awake};
+    }
+
+    size_t middle_of(const Forecasts& forecasts) const { return forecasts.classes > 1 ? middle_ : 0; }
+
+    static Spread spread_of_level(const Forecasts& forecasts, size_t c, const double* rated, double* room) {
+        const double* x = forecasts.of_class(c);
+        return forecasts.order ? spread_in_order(x, forecasts.order, forecasts.awake)
+                               : spread_of(x, rated, forecasts.n, room);
     }
 
     // Write a row with the forecasts clipped by the guard, and for each expert whether one of its forecasts was
     // clipped; false if none was. Each quantile level is clipped by itself, and the quantiles of a clipped expert
-    // are sorted again. `room` is for n doubles, `moved` for n.
-    static bool tame_row(const Forecasts& forecasts, const double* rated, const Seen& seen,
-                         double* room, double* moved, double* tamed) {
+    // are sorted again. `middle` is the spread of the middle level; `room` is for n doubles, `moved` for n.
+    bool tame_row(const Forecasts& forecasts, const double* rated, const Seen& seen, const Spread& middle,
+                  double* room, double* moved, double* tamed) const {
         const size_t n = forecasts.n;
         bool any = false;
         fill(moved, n, 0.0);
         for (size_t c = 0; c < forecasts.classes; ++c) {
             const double* x = forecasts.of_class(c);
-            const Gate gate = gate_of(x, rated, n, spread_of(x, rated, n, room), seen);
-            size_t stopped = 0;
-            for (size_t i = 0; i < n; ++i) stopped += rated[i] > 0.0 && !gate.lets(x[i]) ? 1 : 0;
-            if (stopped == 0) {
+            const bool at_middle = c == middle_of(forecasts);
+            const Gate gate =
+                gate_of(x, rated, n, at_middle ? middle : spread_of_level(forecasts, c, rated, room), seen);
+            if (!gate.stops(x, rated, n)) {
                 if (any) std::copy(x, x + n, tamed + c * n);
                 continue;
             }
@@ -613,18 +627,19 @@ private:
     // Update the guard with the outcomes, which corrections need, too; return the rows as it clips them then.
     Rows see_outcomes(const Rows& rows, double* items, double* room, double* tamed) const {
         const size_t n = rows.n;
-        double* rated = room;
-        double* spare = room + n;
-        double* moved = room + 2 * n;
-        double* line = room + 3 * n;
+        double* spare = room;
+        double* moved = room + n;
+        double* line = room + 2 * n;
         Rows sane = rows;
         for (size_t j = 0; j < rows.count; ++j) {
             if (!rows.known(j)) continue;
-            rate_experts(rows.row(j), rows.confidence, rated);
-            const double* x = rows.row(j).of_class(rows.classes > 1 ? middle_ : 0);
+            const double* rated = rows.ratings + j * n;
+            const Forecasts forecasts = rows.row(j);
+            const size_t c = middle_of(forecasts);
+            const Spread middle = spread_of_level(forecasts, c, rated, spare);
             Seen& seen = seen_of(items, rows.items[j]);
-            see(x, rated, n, spread_of(x, rated, n, spare), rows.outcomes[j], seen);
-            if (!guards_ || !tame_row(rows.row(j), rated, seen, spare, moved, line)) continue;
+            see(forecasts.of_class(c), rated, n, middle, rows.outcomes[j], seen);
+            if (!guards_ || !tame_row(forecasts, rated, seen, middle, spare, moved, line)) continue;
             if (sane.forecasts != tamed) {
                 std::copy(rows.forecasts, rows.forecasts + rows.count * rows.step, tamed);
                 sane.forecasts = tamed;
@@ -634,19 +649,19 @@ private:
         return sane;
     }
 
-    // Write the distribution of a component in a row, at one of its knots.
-    void write_played(const Game& game, size_t c, size_t k, const Awake& awake,
-                      const double* rated, double* played) const {
+    // The distribution of a component in a row, at one of its knots: its weights where all experts are awake, else
+    // written to `room`.
+    const double* played_by(const Game& game, size_t c, size_t k, const Awake& awake, const double* rated,
+                            double* room) const {
         const Hedger* hedger = components_[c].hedger;
         if (!hedger) {
-            spread_evenly(rated, game.columns.n, played);
-            return;
+            spread_evenly(rated, game.columns.n, room);
+            return room;
         }
         const Columns own = columns(game, c, k);
-        if (awake.all)
-            std::copy(own.weights, own.weights + own.n, played);
-        else
-            hedger->play(own, rated, played);
+        if (awake.all) return own.weights;
+        hedger->play(own, rated, room);
+        return room;
     }
 
     // Write the forecasts of the components of a game; the plain ones only with the first game.
@@ -657,11 +672,12 @@ private:
         double* result = values.data();
         for (size_t c = shift ? plain_ : 0; c < components_.size(); ++c) {
             const Way way = components_[c].recipe.way;
+            const double* played = heard;
             if (components_[c].knots > 1) {
                 say_by_level(game, c, awake, forecasts, rated, room, result);
             } else {
-                write_played(game, c, 0, awake, rated, heard);
-                combine(forecasts, heard, way, room, result);
+                played = played_by(game, c, 0, awake, rated, heard);
+                combine(forecasts, played, way, room, result);
             }
             if (of_levels()) {
                 sort_levels(result, say.classes, 1);
@@ -670,7 +686,7 @@ private:
                 if (total > tiny)
                     divide(result, say.classes, total);
                 else if (recalibrates())  // the medians of contrary certainties are zero
-                    combine(forecasts, heard, Way::mean, room, result);
+                    combine(forecasts, played, Way::mean, room, result);
             }
             for (size_t k = 0; k < say.classes; ++k)
                 say.data[k * say.step + first_way() + c + shift] = result[k];
@@ -685,16 +701,14 @@ private:
         Scratch spare((1 + knots) * n);
         double* mixed = spare.data();
         double* played = mixed + n;
-        for (size_t k = 0; k < knots; ++k) write_played(game, c, k, awake, rated, played + k * n);
+        for (size_t k = 0; k < knots; ++k) {
+            const double* own = played_by(game, c, k, awake, rated, played + k * n);
+            if (own != played + k * n) std::copy(own, own + n, played + k * n);
+        }
         for (size_t level = 0; level < forecasts.classes; ++level) {
-            fill(mixed, n, 0.0);
-            for (size_t k = 0; k < knots; ++k) {
-                const double share = strand(c, k).hat[level];
-                const double* own = played + k * n;
-                if (share == 0.0) continue;
-#pragma omp simd
-                for (size_t i = 0; i < n; ++i) mixed[i] += share * own[i];
-            }
+            WeightedSum sum(mixed, n, 0.0);
+            for (size_t k = 0; k < knots; ++k) sum.add(played + k * n, strand(c, k).hat[level]);
+            sum.finish();
             combine({forecasts.of_class(level), 1, n, n}, mixed, components_[c].recipe.way, room,
                     result + level);
         }
@@ -787,18 +801,21 @@ private:
                     const Awake& awake, const double* rated, double* heard,
                     double* weights) const {
         const size_t n = shared.columns.n;
-        for (size_t k = 0; k < levels.count; ++k) {
+        const double even = 1.0 / static_cast<double>(n);
+        double start = 0.0;  // the plain components, where all experts are awake
+        for (size_t k = 0; awake.all && k < plain_; ++k) start += larger(levels.weight(k), 0.0) * even;
+        WeightedSum sum(weights, n, start);
+        for (size_t k = awake.all ? plain_ : 0; k < levels.count; ++k) {
             const double weight = levels.weight(k);
             if (!(weight > 0.0)) continue;
             const bool second = k >= components_.size();
             const size_t c = second ? k - hedged_ : k;
             for (size_t knot = 0; knot < components_[c].knots; ++knot) {
-                const double share = weight * share_of(c, knot);
-                write_played(second ? alone : shared, c, knot, awake, rated, heard);
-#pragma omp simd
-                for (size_t i = 0; i < n; ++i) weights[i] += share * heard[i];
+                sum.add(played_by(second ? alone : shared, c, knot, awake, rated, heard), weight * share_of(c, knot));
+                if (!awake.all) sum.finish();  // the next one is written to the same place
             }
         }
+        sum.finish();
         normalise(weights, n);  // they sum to one up to rounding
     }
 
@@ -811,10 +828,10 @@ private:
     void learn(const Game& game, size_t shift, const Rows& rows, double late, const Portion& portion,
                double* items, size_t count) const {
         double none[Sums::total_sums] = {};
+        Rows own = rows;
+        own.value_class_step = value_count() - 1;
         for (size_t c = plain_; c < components_.size(); ++c) {
-            Rows own = rows;
             own.values = rows.values + rows.classes + first_way() + c + shift;
-            own.value_class_step = value_count() - 1;
             if (rows.own_slopes) own.own_slopes = rows.own_slopes + 1 + first_way() + c + shift;
             for (size_t k = 0; k < components_[c].knots; ++k) {
                 const Recipe& recipe = strand(c, k).recipe;
@@ -837,14 +854,14 @@ private:
         judge(above, rows, first_way(), own_value, late, portion,
               items + (shift ? item_layout().usual_alone() : item_layout().usual_shared()));
         weigh_upper(above);
-        write_weights(game, count);
+        if (shift) write_weights(game, count);  // of the game that items share: see `insure`
     }
 
     // Update the insurance, and write the weights of the experts anew.
     void insure(const Game& game, const Rows& rows, double late, const Portion& portion, double* items,
                 size_t count) const {
         const Insurance insured = insurance(game, count > components_.size());
-        const size_t contexts = contexts_of(game);
+        const InsuredPrior prior_of = insured_prior(game);
         Scratch room(3 * insured.count);
         double* leads = room.data();
         double* rises = leads + insured.count;
@@ -867,15 +884,16 @@ private:
                 losses[k] += leads[k];
             }
         }
-        if (known == 0.0) return;
-        for (size_t k = 0; k < insured.count; ++k) {
-            rises[k] /= known;
-            insured.losses[k] += portion.share * (losses[k] / known);
-            const bool counts = std::fabs(rises[k]) >= negligible_rise && share_insured(k, contexts) > 0.0;
-            rises[k] = counts ? portion.share * rises[k] : 0.0;
+        if (known > 0.0) {
+            for (size_t k = 0; k < insured.count; ++k) {
+                rises[k] /= known;
+                insured.losses[k] += portion.share * (losses[k] / known);
+                const bool counts = std::fabs(rises[k]) >= negligible_rise && prior_of(k) > 0.0;
+                rises[k] = counts ? portion.share * rises[k] : 0.0;
+            }
+            insured.learn(rises, late, ratio, prior_of);
+            weigh_insurance(game);
         }
-        insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k, contexts); });
-        weigh_insurance(game);
         write_weights(game, count);
     }
 
@@ -957,22 +975,15 @@ private:
         const double share = total > tiny ? base / total : 0.0;
         const auto weight_of = [&](size_t k) { return share * above[k] + ways[k]; };
         const double even = 1.0 / static_cast<double>(n);
-        fill(weights, n, 0.0);
-        for (size_t c = 0; c < components_.size(); ++c) {
-            const bool both = c >= plain_ && c + hedged_ < count;
-            const double weight = weight_of(c) + (both ? weight_of(c + hedged_) : 0.0);
-            if (!components_[c].hedger) {
-#pragma omp simd
-                for (size_t i = 0; i < n; ++i) weights[i] += weight * even;
-                continue;
-            }
-            for (size_t k = 0; k < components_[c].knots; ++k) {
-                const double* own = columns(game, c, k).weights;
-                const double share = weight * share_of(c, k);
-#pragma omp simd
-                for (size_t i = 0; i < n; ++i) weights[i] += share * own[i];
-            }
+        double start = 0.0;
+        for (size_t c = 0; c < plain_; ++c) start += weight_of(c) * even;
+        WeightedSum sum(weights, n, start);
+        for (size_t c = plain_; c < components_.size(); ++c) {
+            const double weight = weight_of(c) + (c + hedged_ < count ? weight_of(c + hedged_) : 0.0);
+            for (size_t k = 0; k < components_[c].knots; ++k)
+                sum.add(columns(game, c, k).weights, weight * share_of(c, k));
         }
+        sum.finish();
         normalise(weights, n);
     }
 
@@ -982,6 +993,7 @@ private:
     double alpha_;
     double trust_;
     QuantileStart start_;
+    std::vector<double> insured_prior_;
     size_t middle_;  // the quantile level nearest to 1/2
     std::vector<size_t> first_row_;
     std::vector<size_t> first_total_;

@@ -57,19 +57,17 @@ NORMALHEDGE_VECTORISED inline double geometric_mean(const double* forecasts, con
 // The forecasts with weight in rising order, and their weights.
 class SortedForecasts {
 public:
-    // `room` is for 2n doubles. An order in which the forecasts rise, or nearly so, saves time.
+    // `room` is for 2n doubles. An order saves time in which the forecasts rise, or nearly so: then they are sorted.
     SortedForecasts(const double* forecasts, const double* played, size_t n, double* room,
-                    const std::uint32_t* order = nullptr)
+                    const std::uint32_t* order = nullptr, bool nearly = false)
         : size_(0), values_(room), masses_(room + n) {
         for (size_t k = 0; k < n; ++k) {
             const size_t i = order ? order[k] : k;
-            if (played[i] > 0.0) {
-                values_[size_] = forecasts[i];
-                masses_[size_] = played[i];
-                ++size_;
-            }
+            values_[size_] = forecasts[i];
+            masses_[size_] = played[i];
+            size_ += played[i] > 0.0 ? 1 : 0;
         }
-        sort();
+        if (!order || nearly) sort();
     }
 
     double median() const {
@@ -149,12 +147,13 @@ private:
     double* masses_;
 };
 
-// Write the order of n forecasts: of the ones that are `rated`, rising, then the others.
-inline void write_order(const double* forecasts, const double* rated, size_t n, std::uint32_t* order) {
+// Write the order of n forecasts: of the ones that are `rated`, rising, then the others. Return how many are rated.
+inline size_t write_order(const double* forecasts, const double* rated, size_t n, std::uint32_t* order) {
     size_t first = 0;
     size_t last = n;
     for (size_t i = 0; i < n; ++i) order[rated[i] > 0.0 ? first++ : --last] = static_cast<std::uint32_t>(i);
     std::sort(order, order + first, [&](std::uint32_t i, std::uint32_t k) { return forecasts[i] < forecasts[k]; });
+    return first;
 }
 
 // Write the combined forecast, for each class where there are classes; `room` is for 2n doubles.

@@ -194,35 +194,22 @@ private:
         return sum;
     }
 
-    // Solve the equations of the passive features by Cholesky's factor L of their part; the others are 0.
+    // Solve the equations of the passive features alone; the others are 0.
     void solve_passive(const std::array<bool, most_features>& passive) const {
         std::array<size_t, most_features> place;
         size_t count = 0;
         for (size_t i = 0; i < features; ++i)
             if (passive[i]) place[count++] = i;
-        Scratch room(count * count + count);
-        double* x = room.data();
-        double* factor = x + count;
+        Scratch room(count * (count + 3));
+        const Equations part{room.data(), room.data() + count, room.data() + 2 * count, room.data() + 3 * count,
+                             count, count, ridge};
         for (size_t i = 0; i < count; ++i) {
-            double* mine = factor + i * count;
-            double value = right[place[i]];
-            for (size_t k = 0; k <= i; ++k) {
-                const double* other = factor + k * count;
-                double sum = row(place[i])[place[k]] + (i == k ? ridge : 0.0);
-#pragma omp simd reduction(- : sum)
-                for (size_t j = 0; j < k; ++j) sum -= mine[j] * other[j];
-                mine[k] = i == k ? std::sqrt(larger(sum, 0.5 * ridge)) : sum / other[k];
-                if (k < i) value -= mine[k] * x[k];
-            }
-            x[i] = value / mine[i];
+            part.right[i] = right[place[i]];
+            for (size_t k = 0; k <= i; ++k) part.row(i)[k] = row(place[i])[place[k]];
         }
+        part.solve();
         fill(theta, features, 0.0);
-        for (size_t i = count; i-- > 0;) {
-            double sum = x[i];
-            for (size_t k = i + 1; k < count; ++k) sum -= factor[k * count + i] * x[k];
-            x[i] = sum / factor[i * count + i];
-            theta[place[i]] = x[i];
-        }
+        for (size_t i = 0; i < count; ++i) theta[place[i]] = part.theta[i];
     }
 
     NORMALHEDGE_VECTORISED void factorise() const {
@@ -231,7 +218,19 @@ private:
             double* mine = row(i);
             for (size_t j = i + 1; j < p; ++j) mine[j] = square[j * stride + i];
             double pivot = mine[i] + ridge;
-            for (size_t k = 0; k < i; ++k) {
+            size_t k = 0;
+            for (; k + 4 <= i; k += 4) {  // four rows in one pass over this one, in the same order
+                const double* above = square + k * stride;
+                const double* second = above + stride;
+                const double* third = second + stride;
+                const double* fourth = third + stride;
+                const double a = above[i], b = second[i], c = third[i], d = fourth[i];
+                pivot = pivot - a * a - b * b - c * c - d * d;
+#pragma omp simd
+                for (size_t j = i + 1; j < p; ++j)
+                    mine[j] = mine[j] - a * above[j] - b * second[j] - c * third[j] - d * fourth[j];
+            }
+            for (; k < i; ++k) {
                 const double* above = square + k * stride;
                 const double factor = above[i];
                 pivot -= factor * factor;
@@ -249,13 +248,27 @@ private:
     // Replace b by the solution of U'x = b. A feature that came after the factor has the ridge alone.
     NORMALHEDGE_VECTORISED void solve_transposed(double* b) const {
         const size_t p = features;
-        for (size_t k = 0; k < p; ++k) {
+        const auto solve_one = [&](size_t k, size_t end) {  // for the places before the end
             const double* mine = square + k * stride;
             const double x = b[k] / (diagonal[k] > 0.0 ? diagonal[k] : std::sqrt(ridge));
             b[k] = x;
 #pragma omp simd
-            for (size_t j = k + 1; j < p; ++j) b[j] -= mine[j] * x;
+            for (size_t j = k + 1; j < end; ++j) b[j] -= mine[j] * x;
+            return x;
+        };
+        size_t k = 0;
+        for (; k + 4 <= p; k += 4) {  // four rows in one pass, in the same order
+            const double x = solve_one(k, k + 4), y = solve_one(k + 1, k + 4), z = solve_one(k + 2, k + 4),
+                         w = solve_one(k + 3, k + 4);
+            const double* first = square + k * stride;
+            const double* second = first + stride;
+            const double* third = second + stride;
+            const double* fourth = third + stride;
+#pragma omp simd
+            for (size_t j = k + 4; j < p; ++j)
+                b[j] = b[j] - first[j] * x - second[j] * y - third[j] * z - fourth[j] * w;
         }
+        for (; k < p; ++k) solve_one(k, p);
     }
 };
 

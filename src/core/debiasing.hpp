@@ -88,7 +88,7 @@ public:
         recombine(own.experts, shared ? &shared->experts : nullptr, row, row.x, row.rated, usual, spare, values, weights);
         recombine(own.plain, shared ? &shared->plain : nullptr, row, row.plain, both, usual, spare, values + n,
                   weights + n);
-        return SortedForecasts(values, weights, count, spare, row.order).trimmed();
+        return SortedForecasts(values, weights, count, spare, row.order, true).trimmed();
     }
 
     // The best expert so far, or the mean of several that are about as good; `weights` is for n doubles.

@@ -67,12 +67,42 @@ inline Spread spread_of(const double* forecasts, const double* rated, size_t n, 
     return {awake, middle, median_of(room, awake)};
 }
 
+// The same where the order of the experts awake is known: the deviations rise on either side of the median.
+inline Spread spread_in_order(const double* x, const std::uint32_t* order, size_t awake) {
+    if (awake == 0) return {0, not_a_number, 0.0};
+    const size_t half = awake / 2;
+    const double above = x[order[half]];
+    const double below = awake % 2 ? above : x[order[half - 1]];
+    const double middle = awake % 2 ? above : below + 0.5 * (above - below);
+    if (awake < 3) return {awake, middle, 0.0};
+    size_t left = half;  // from here on downwards, and from `right` on upwards, deviations are not counted yet
+    size_t right = half;
+    double deviation = 0.0;
+    double before = 0.0;
+    for (size_t counted = 0; counted <= half; ++counted) {
+        const double down = left > 0 ? std::fabs(x[order[left - 1]] - middle) : infinity;
+        const double up = right < awake ? std::fabs(x[order[right]] - middle) : infinity;
+        before = deviation;
+        deviation = smaller(down, up);
+        left -= down < up ? 1 : 0;
+        right += down < up ? 0 : 1;
+    }
+    return {awake, middle, awake % 2 ? deviation : before + 0.5 * (deviation - before)};
+}
+
 // The limits between which forecasts are not clipped.
 struct Gate {
     double low = -infinity;
     double high = infinity;
 
     bool lets(double x) const { return !(x < low) && !(x > high); }
+
+    // Whether a forecast of an expert awake is beyond the limits.
+    bool stops(const double* x, const double* rated, size_t n) const {
+        size_t stopped = 0;
+        for (size_t i = 0; i < n; ++i) stopped += (rated[i] > 0.0) & ((x[i] < low) | (x[i] > high)) ? 1 : 0;
+        return stopped > 0;
+    }
 };
 
 inline Gate gate_of(const double* forecasts, const double* rated, size_t n, const Spread& spread,

@@ -64,6 +64,7 @@ struct Insurance {
             const double up = larger(regrets[k] + 1.0, 0.0);
             top = larger(top, up * up / (3.0 * (clocks[k] + 1.0)));
         }
+        const double none = std::exp(-top);  // the same for all that are not ahead
         for (size_t k = 0; k < count; ++k) {
             const double prior = share(k);
             if (prior == 0.0) {
@@ -73,8 +74,8 @@ struct Insurance {
             const double width = 1.0 / (3.0 * (clocks[k] + 1.0));
             const double up = larger(regrets[k] + 1.0, 0.0);
             const double down = larger(regrets[k] - 1.0, 0.0);
-            weights[k] = 0.5 * prior *
-                         (std::exp(up * up * width - top) - std::exp(down * down * width - top));
+            const double least = down > 0.0 ? std::exp(down * down * width - top) : none;
+            weights[k] = up > 0.0 ? 0.5 * prior * (std::exp(up * up * width - top) - least) : 0.0;
         }
         const double total = added(weights, count);
         if (total > tiny) {

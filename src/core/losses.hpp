@@ -36,7 +36,9 @@ struct Forecasts {
     size_t classes;
     size_t n;
     size_t stride;  // from one class to the next: n, or more where some experts are left out
-    const std::uint32_t* order = nullptr;  // of rising forecasts, where there is one class and it is known
+    // Where it is known, of one class: the order of the experts awake, by rising forecasts, and how many they are.
+    const std::uint32_t* order = nullptr;
+    size_t awake = 0;
 
     const double* of_class(size_t c) const { return data + c * stride; }
 };

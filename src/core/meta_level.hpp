@@ -62,11 +62,13 @@ struct Level {
             const double up = larger(regrets[k] + u, 0.0);
             top = larger(top, up * up / (2.0 * (squares[k] + u * u)));
         }
+        const double none = std::exp(-top);  // the same for all that are not ahead
         for (size_t k = 0; k < count; ++k) {
             const double width = 0.5 / (squares[k] + u * u);
             const double up = larger(regrets[k] + u, 0.0);
             const double down = larger(regrets[k] - u, 0.0);
-            weights[k] = prior(k) * (std::exp(up * up * width - top) - std::exp(down * down * width - top));
+            const double least = down > 0.0 ? std::exp(down * down * width - top) : none;
+            weights[k] = up > 0.0 ? prior(k) * (std::exp(up * up * width - top) - least) : 0.0;
         }
         normalise(weights, count);
     }

@@ -86,6 +86,12 @@ struct Sums {
     double* row(Expert sum) const { return experts + sum * stride; }
 };
 
+// The experts awake in a row.
+struct Awake {
+    size_t count;
+    bool all;  // with full confidence
+};
+
 // The rows of a round.
 struct Rows {
     size_t count;
@@ -99,6 +105,7 @@ struct Rows {
     const double* own = nullptr;  // count x (n + 2): a user's losses of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
     const double* ratings = nullptr;     // count x n: the confidences of experts awake, if they are known
+    const Awake* awake = nullptr;        // count: who is awake, if that is known
     const std::int32_t* cells = nullptr;  // count x most_contexts: the cell of each context, -1 without; or none
 
     // From one row to the next, and from one class to the next.
@@ -131,6 +138,7 @@ struct Rows {
         if (own) single.own += j * own_step;
         if (own_slopes) single.own_slopes += j * slope_step;
         if (ratings) single.ratings += j * n;
+        if (awake) single.awake += j;
         if (cells) single.cells += j * most_contexts;
         return single;
     }
@@ -144,12 +152,6 @@ struct ItemRanges {
     Range& of(std::int32_t item) const {
         return *reinterpret_cast<Range*>(data + static_cast<size_t>(item) * step);
     }
-};
-
-// The experts awake in a row.
-struct Awake {
-    size_t count;
-    bool all;  // with full confidence
 };
 
 // Write the confidences, 0 where a forecast is not usable.
@@ -178,14 +180,8 @@ NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, con
 // Write the confidences in a row.
 inline Awake rate_row(const Rows& rows, size_t j, double* rated) {
     if (!rows.ratings) return rate_experts(rows.row(j), rows.confidence, rated);
-    const double* known = rows.ratings + j * rows.n;
-    Awake awake{0, true};
-    for (size_t i = 0; i < rows.n; ++i) {
-        rated[i] = known[i];
-        awake.count += known[i] > 0.0 ? 1 : 0;
-        awake.all = awake.all && known[i] == 1.0;
-    }
-    return awake;
+    std::copy(rows.ratings + j * rows.n, rows.ratings + (j + 1) * rows.n, rated);
+    return rows.awake[j];
 }
 
 // Write even weights over the experts awake.

@@ -109,7 +109,8 @@ struct Rule {
         const size_t columns = automatic ? 40 + 2 * classes + rows * (classes + 1) + recipe.levels.size()
                                          : 20 + classes;
         const size_t features = automatic && automatic->solves() ? 2 * (feature_count(n) + 8) * (feature_count(n) + 8) : 0;
-        return columns * n + 64 * (value_count() + 8) * (1 + classes) + features;
+        const size_t awake = rows * sizeof(Awake) / sizeof(double);
+        return columns * n + awake + 64 * (value_count() + 8) * (1 + classes) + features;
     }
 };
 

@@ -33,6 +33,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "confidences": {"unsure": True},
     "two experts": {"n": 2, "wild": 0.05},
     "one expert": {"n": 1},
+    "twelve experts, which are sorted once": {"n": 12, "wild": 0.1},
+    "twelve experts, two items": {"n": 12, "items": 2, "wild": 0.1},
     "short memory": {"memory": 10.0},
     "three items": {"items": 3},
     "three items, late, newcomers": {"items": 3, "lag": 4, "late": 1},

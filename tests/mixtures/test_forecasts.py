@@ -156,3 +156,21 @@ def test_forecasts_of_other_kinds() -> None:
         mixture.predict({"a": 10**400, "b": 1})
     with pytest.raises(KeyError, match="never given out"):
         mixture.update([], 1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "form", [int, np.float64, np.float32, np.array, lambda x: np.array([x])[0]]
+)
+def test_items_by_name_are_read_alike_in_every_form(form: Any) -> None:
+    said = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 4.0, "x": 3.0, "z": 5.0}, "c": {"x": math.nan}}
+    other = {
+        name: {key: None if math.isnan(x) else form(x) for key, x in cells.items()}
+        for name, cells in said.items()
+    }
+    one, two = Mixture(), Mixture()
+    for _ in range(3):
+        ours, theirs = one.predict(said), two.predict(other)
+        assert ours.value == theirs.value
+        assert list(ours.value) == ["x", "y", "z"]
+        one.update(ours.ticket, {"x": 2.0, "z": 4.0})
+        two.update(theirs.ticket, {"x": form(2.0) if form is int else 2.0, "z": 4.0})

@@ -189,8 +189,13 @@ def test_narrow_pages_lose_no_column(tmp_path: Path, width: int) -> None:
       }, 1000);
     });</script></body>""".replace("WIDTH", str(width - 32))
     page.write_text(page.read_text("utf-8").replace("</body>", script), "utf-8")
-    shown = opened(page, tmp_path / "browser", "--window-size=500,900")
-    assert "<title>true true true 0 0 true</title>" in shown
+    titles: list[str] = []
+    for attempt in range(3):  # a browser that is short of time leaves before the script
+        shown = opened(page, tmp_path / f"browser {attempt}", "--window-size=500,900")
+        titles = re.findall(r"<title>((?:true|false) [^<]*)</title>", shown)
+        if titles:
+            break
+    assert titles == ["true true true 0 0 true"]
 
 
 def test_a_single_mad_row_has_one_date(tmp_path: Path) -> None:

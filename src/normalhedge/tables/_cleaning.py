@@ -41,8 +41,8 @@ FAR = 20.0
 ENOUGH = 10
 """The number of rows from which on columns are suspected."""
 
-MOST = 100_000
-"""The number of rows that are looked at in a large table."""
+MOST, TYPICAL = 100_000, 10_000
+"""The number of rows of a large table that are looked at: for rare values, and for medians."""
 
 COUNTS = {
     True: "counts up evenly, like a row number",
@@ -118,9 +118,9 @@ def _bad_cells(name: str, bad: np.ndarray, words: Sequence[str]) -> str:
     return f"{count} {cells.format(name)} and missing (row {rows}{more}: {shown})"
 
 
-def sample_rows(cells: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
+def sample_rows(cells: Floats, outcomes: Floats, most: int = MOST) -> tuple[Floats, Floats]:
     """Return the rows of a table, or evenly spaced ones of a large table."""
-    step = -(-len(outcomes) // MOST)
+    step = -(-len(outcomes) // most)
     return cells[::step], outcomes[::step]
 
 
@@ -128,7 +128,7 @@ def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
     """Return sentences about experts that may not be forecasts at all."""
     if forecasts.shape[1] > 1 or len(experts) < 2 or len(outcomes) < ENOUGH:
         return []
-    cells, outcomes = sample_rows(forecasts[:, 0], outcomes)
+    cells, outcomes = sample_rows(forecasts[:, 0], outcomes, TYPICAL)
     apart = np.abs(cells - outcomes[:, np.newaxis])
     enough = (~np.isnan(apart)).sum(axis=0) >= ENOUGH
     if enough.sum() < 2:

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures.state import LastTable, TableFacts
 from normalhedge.tables._rounds import key_of
 from normalhedge.tables._session import TableSession
-from normalhedge.tables.frames import Panel
+from normalhedge.tables.frames import BLOCK, Panel
 
 PARTS = 5
 """The number of digests of a table; the checksums of its last rows follow."""
@@ -194,11 +195,10 @@ def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:
     if panel.known is not None:
         arrays.append(panel.known[places])
     sums = [_checksum(array) for array in arrays]
-    forecasts = [
-        _checksum(panel.forecasts[places, c, k])
-        for c in range(panel.forecasts.shape[1])
-        for _, k in columns
-    ]
+    forecasts = []
+    for c in range(panel.forecasts.shape[1]):
+        of_experts = _forecast_checksums(panel.forecasts, places, c)
+        forecasts += [of_experts[k] for _, k in columns]
     keys = [lag, panel.time_kind, [name for name, _ in names], sums[:2], sums[3:]]
     details = [keys, sums[2], parts[3], sorted(forecasts)]
     return ":".join([_hash(parts + sums + forecasts), *(_hash(part)[:16] for part in details)])
@@ -206,6 +206,15 @@ def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:
 
 def _hash(parts: Any) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _forecast_checksums(forecasts: Floats, places: np.ndarray, c: int) -> list[int]:
+    """Return the checksum of each expert's forecasts of a class, in these rows."""
+    sums = [0] * forecasts.shape[2]
+    for start in range(0, len(places), BLOCK):
+        columns = np.ascontiguousarray(forecasts[places[start : start + BLOCK], c].T)
+        sums = [zlib.crc32(column, known) for column, known in zip(columns, sums, strict=True)]
+    return sums
 
 
 def _checksum(column: np.ndarray) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.state import LAST, MixtureState
-from normalhedge.tables._cleaning import ENOUGH, sample_rows, suspects
+from normalhedge.tables._cleaning import ENOUGH, TYPICAL, sample_rows, suspects
 from normalhedge.tables.frames import Columns, Panel, written_order
 
 EQUAL = 0.95
@@ -95,7 +95,7 @@ def copies(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[
 
 def percents(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[str]:
     """Return sentences about experts in percent of a target in fractions, and the reverse."""
-    cells, known = sample_rows(forecasts[:, 0], outcomes)
+    cells, known = sample_rows(forecasts[:, 0], outcomes, TYPICAL)
     notes = []
     for k, name in enumerate(experts):
         with np.errstate(all="ignore"):
@@ -125,7 +125,9 @@ def placeholders(
     """Return sentences about columns with a number that seems to stand for missing values."""
     cells, known = sample_rows(forecasts[:, 0], outcomes)
     notes = []
-    for name, column in zip((target, *experts), (known, *cells.T), strict=True):
+    columns = [(target, known)] if _repeated_ends(known[:, np.newaxis]).any() else []
+    columns += [(experts[k], cells[:, k]) for k in np.flatnonzero(_repeated_ends(cells)).tolist()]
+    for name, column in columns:
         values, counts = np.unique(column[np.isfinite(column)], return_counts=True)
         if len(values) < ENOUGH:
             continue
@@ -137,6 +139,14 @@ def placeholders(
                     "values: if it stands for a missing value, leave these cells empty"
                 )
     return notes
+
+
+def _repeated_ends(cells: Floats) -> np.ndarray:
+    """Return which columns may have their least or largest finite number twice or more."""
+    ends = [np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0)]
+    counts = [np.count_nonzero(cells == end, axis=0) for end in ends]
+    repeated: np.ndarray = (np.maximum(*counts) >= TWICE) | ~np.isfinite(ends).all(axis=0)
+    return repeated
 
 
 def renamed(state: MixtureState, experts: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,12 +75,17 @@ def read(
     rows = 1 if keys is None else len(keys)
     if not rows:
         raise ValueError("forecasts must be of at least one item, got empty mappings")
-    sizes = (cell.size for _, cells in awake.values() for cell in cells)
-    classes = len(levels) or max(sizes, default=1)
+    classes = len(levels) or 1
+    if of_classes:
+        sizes = (cell.size for _, cells in awake.values() for cell in cells)
+        classes = max(sizes, default=1)
     table = np.full((rows, classes, n), np.nan)
     place = {key: row for row, key in enumerate(keys or ())}
     for name, (names, cells) in awake.items():
         places = [place[key] for key in names] if isinstance(names, list) else range(rows)
+        if isinstance(cells, np.ndarray):
+            table[places, 0, index[name]] = cells
+            continue
         for row, cell in zip(places, cells, strict=True):
             if of_classes:
                 _check_classes(name, cell, classes)
@@ -87,13 +93,21 @@ def read(
     return table, keys
 
 
-def _rows(name: str, forecast: Any, *, of_classes: bool) -> tuple[Keys, list[Floats]] | None:
-    """Return the keys and the numbers of an expert's forecast; None if it sleeps."""
+def _rows(
+    name: str, forecast: Any, *, of_classes: bool
+) -> tuple[Keys, list[Floats] | Floats] | None:
+    """Return the keys and the numbers of an expert's forecast; None if it sleeps.
+
+    Without classes, the numbers of the rows are an array.
+    """
     if forecast is None:
         return None
     if isinstance(forecast, Mapping):
-        keys = [str(key) for key in forecast]
-        return keys, [_numbers(name, value, 1 if of_classes else 0) for value in forecast.values()]
+        keys, values = [str(key) for key in forecast], [*forecast.values()]
+        if not of_classes and set(map(type, values)) <= {float, np.float64}:
+            return keys, np.array(values)
+        parts = [_numbers(name, value, 1 if of_classes else 0) for value in values]
+        return keys, parts if of_classes else np.concatenate(parts)
     if isinstance(forecast, bool | np.bool_):
         raise TypeError(f"forecasts of {name!r} must be numbers, got {forecast!r}")
     if isinstance(forecast, numbers.Real):
@@ -102,13 +116,13 @@ def _rows(name: str, forecast: Any, *, of_classes: bool) -> tuple[Keys, list[Flo
                 f"forecasts of {name!r} must be class probabilities, such as [0.7, 0.3] or "
                 f"{{'calm': 0.7, 'outage': 0.3}}, got {forecast!r}"
             )
-        return (None, [np.array([_float(name, forecast)])]) if not of_classes else None
+        return None if of_classes else (None, np.array([_float(name, forecast)]))
     cells = _numbers(name, forecast, None)
     if of_classes and cells.ndim == 1:
         return None, [cells]
     if cells.ndim != (2 if of_classes else 1) or not len(cells):
         raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {forecast!r}")
-    return range(len(cells)), [np.atleast_1d(cell) for cell in cells]
+    return range(len(cells)), [*cells] if of_classes else cells
 
 
 def _quantile_rows(
@@ -203,7 +217,7 @@ def _numbers(name: str, values: Any, ndim: int | None) -> Floats:
     return np.atleast_1d(array) if ndim is not None else array
 
 
-def _common_keys(columns: Mapping[str, tuple[Keys, list[Floats]]]) -> Keys:
+def _common_keys(columns: Mapping[str, tuple[Keys, Sequence[Floats] | Floats]]) -> Keys:
     kinds = {type(keys) for keys, _ in columns.values()}
     lengths = {len(keys) for keys, _ in columns.values() if isinstance(keys, range)}
     if len(kinds) > 1 or len(lengths) > 1:
@@ -212,7 +226,8 @@ def _common_keys(columns: Mapping[str, tuple[Keys, list[Floats]]]) -> Keys:
             "one length"
         )
     if list in kinds:
-        return list(dict.fromkeys(str(key) for keys, _ in columns.values() for key in keys or ()))
+        every = chain.from_iterable(keys or () for keys, _ in columns.values())
+        return list(dict.fromkeys(map(str, every)))
     return range(lengths.pop()) if lengths else None
 
 
@@ -236,11 +251,13 @@ def read_outcome(
     outcome: Any, keys: Keys, rows: int, classes: int, loss: Loss | None = None
 ) -> Floats:
     """Return the outcome of each row; NaN where it is unknown."""
-    result = np.empty(rows)
-    for row, value in enumerate(_by_row(outcome, keys, rows)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Real | None):
+    values = _by_row(outcome, keys, rows)
+    for value in values:
+        if type(value) is not float and (
+            isinstance(value, bool) or not isinstance(value, numbers.Real | None)
+        ):
             raise TypeError(f"outcome must be a number, got {value!r} ({type(value).__name__})")
-        result[row] = np.nan if value is None else float(value)
+    result = np.array([np.nan if value is None else float(value) for value in values])
     if np.isnan(result).all():
         raise ValueError(f"outcome must be known, at least in part, got {outcome!r}")
     known = result[~np.isnan(result)]

@@ -128,7 +128,6 @@ def by_key(cells: Floats, keys: Keys) -> Any:
     if isinstance(keys, range):
         return cells.copy()
     assert keys is not None
-    return {
-        key: None if np.isnan(cell).any() else cell.tolist()
-        for key, cell in zip(keys, cells, strict=True)
-    }
+    missing = np.isnan(cells).reshape(len(cells), -1)
+    rows = zip(keys, cells.tolist(), np.any(missing, axis=1).tolist(), strict=True)
+    return {key: None if empty else cell for key, cell, empty in rows}

@@ -41,6 +41,7 @@ from normalhedge.tables.frames._frames import (
     words as words,
 )
 from normalhedge.tables.frames._panels import (
+    BLOCK as BLOCK,
     Panel as Panel,
     merge_outcomes as merge_outcomes,
     named_items as named_items,

@@ -16,6 +16,9 @@ from normalhedge.tables.frames._contexts import Calendar, RowContext, read_conte
 from normalhedge.tables.frames._frames import encode, floats, words
 from normalhedge.tables.frames._times import sortable, time_kind, times
 
+BLOCK = 8192
+"""The number of rows that are copied at a time between columns and rows."""
+
 
 @dataclass
 class Panel:
@@ -86,9 +89,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     outcomes = floats(table[columns.target])
     if columns.model is None:
         experts = [str(name) for name in columns.experts or ()]
-        forecasts = np.empty((rows, 1, len(experts)))
-        for i, name in enumerate(experts):
-            forecasts[:, 0, i] = floats(table[name])
+        forecasts = _as_rows(table, experts)
     else:
         # A cell is a time of an item.
         cell_codes = codes * np.int64(len(items)) + series
@@ -114,6 +115,16 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         _refuse_doubles(panel, columns)
     pa.default_memory_pool().release_unused()  # large tables: memory of intermediate results
     return panel
+
+
+def _as_rows(table: Any, names: Sequence[str]) -> Floats:
+    """Return columns as rows x 1 x columns, some rows at a time, which stay in the cache."""
+    columns = table.select(names)
+    cells = np.empty((table.num_rows, 1, len(names)))
+    for start in range(0, table.num_rows, BLOCK):
+        for k, column in enumerate(columns.slice(start, BLOCK).columns):
+            cells[start : start + BLOCK, 0, k] = floats(column)
+    return cells
 
 
 def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
