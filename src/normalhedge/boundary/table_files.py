@@ -24,7 +24,7 @@ WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 
 
 def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
-    """Read a whole table from a file; the ending of the name tells its format."""
+    """Read a whole table from a file; the ending of the name gives its format."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     name = path.name.lower().removesuffix(".gz")
