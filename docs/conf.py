@@ -51,8 +51,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"
 figures = json.loads((DOCS / "overview.json").read_text(encoding="utf-8"))
 myst_substitutions = {
     "panels": figures["panels"],
-    "square": f"{figures['square']['normalhedge']['mean']:.0%}".replace("%", " %"),
-    "stack": f"{figures['square']['ridge stack']['mean']:.0%}".replace("%", " %"),
+    "saved": f"{1.0 - figures['absolute']['normalhedge']['mean']:.0%}".replace("%", " %"),
+    "stack": f"{figures['absolute']['ridge stack']['mean']:.2f}",
 }
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4

@@ -12,6 +12,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.dates as mdates
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
@@ -44,7 +45,7 @@ def _blend(part: Any) -> None:
     above.plot([], [], color=GREY, lw=0.6, label="five models")
     above.plot(months["y"], "k.", ms=3.5, label="outcome")
     above.plot(months["blend"], color=OURS, lw=1.8, label="blend")
-    above.set(ylabel="°C", title="Each day: one forecast from five models ...")
+    above.set(ylabel="°C", title="Each day, one forecast from five models ...")
     above.legend(frameon=False, ncols=3, loc="upper left", fontsize=8.5)
     above.set_ylim(top=above.get_ylim()[1] + 4)
     weights = frame.filter(like="weight_").rename(columns=lambda name: name.removeprefix("weight_"))
@@ -71,22 +72,19 @@ def _label_bands(axes: Any, weights: pd.DataFrame) -> None:
 
 def _methods(axes: Any, figures: dict[str, Any]) -> None:
     """Draw the loss of each method, with its number."""
-    square = figures["square"]
-    names = sorted(square, key=lambda name: -square[name]["mean"])
-    values = [square[name]["mean"] for name in names]
+    absolute = figures["absolute"]
+    names = sorted(absolute, key=lambda name: -absolute[name]["mean"])
+    values = [absolute[name]["mean"] for name in names]
+    widest = 1.5  # a bar that is longer is cut
     colours = [OURS if name == "normalhedge" else "#c9ced6" for name in names]
-    axes.barh([name.replace(", ", ",\n") for name in names], values, color=colours)
+    labels = {"best single model": "best single model,\nin hindsight"}
+    axes.barh([labels.get(name, name) for name in names], np.minimum(values, widest), color=colours)
     for k, value in enumerate(values):
-        axes.text(
-            value,
-            k,
-            f" {value:.2f}",
-            va="center",
-            fontweight="bold" if names[k] == "normalhedge" else None,
-        )
-    axes.set(xlim=(0, 1.15 * max(values)))
+        weight = "bold" if names[k] == "normalhedge" else "normal"
+        axes.text(min(value, widest), k, f" {value:.2f}", va="center", fontweight=weight)
+    axes.set(xlim=(0, 1.15 * widest))
     axes.figure.suptitle(
-        f"Square loss on {figures['panels']} held-out panels (plain mean: 1)", fontsize=12
+        f"Absolute error on {figures['panels']} held-out panels (median: 1)", fontsize=11
     )
     axes.tick_params(left=False)
     axes.xaxis.set_visible(False)

@@ -172,8 +172,8 @@ class DORMPlus(LateHedger):
         p_i \propto Q_i, \qquad Q_i \leftarrow [(1 - \alpha)(Q_i - h_i) + r_i + h_i']_+, \qquad
         h_i' = \kappa (D + 1) \, r_i
 
-    where r is the increment of the regrets by the outcome, measured against the weights with which its
-    round was played, and h is the hint before it. With D = 0 and no hint it is
+    where r is the increment of the regrets by the outcome, measured against the weights with which
+    its round was played, and h is the hint before it. With D = 0 and no hint it is
     `RegretMatchingPlus`.
 
     Parameters

@@ -40,7 +40,7 @@ def reason_of_hub(root: Path, model: str, words: set[str], teams: set[str]) -> s
     in_name = _words_in(model)
     reasons = {
         "its metadata mark it as an ensemble of the hub's models": of_hub in YES,
-        "its metadata exclude it from ensembles (designated_model: false)": (
+        "its metadata mark it as not for ensembles (designated_model: false)": (
             metadata.get("designated_model", "").lower() in NO
         ),
         f"{team} is the hub's own team": team.lower() in words or "hub" in team.lower(),
