@@ -312,5 +312,5 @@ def test_wrong_tables_get_one_sentence(
 
 def test_levels_are_never_taken_from_the_order_of_series() -> None:
     table = pd.DataFrame({"t": [0, 0], "q": [0.9, 0.1], "y": 1.0, "a": [2.0, 0.0], "b": [1.0, 1.0]})
-    with pytest.raises(ValueError, match="says the level of each forecast"):
+    with pytest.raises(ValueError, match="the quantile level of each forecast"):
         blend(table, by="q", time="t", experts=["a", "b"], loss=pinball([0.1, 0.9]))
