@@ -48,7 +48,7 @@ class Conformal:
         are nested. They are kept in rising order.
     season
         After how many rounds the spread repeats itself, for example 24 or 7. None: it does not. The
-        ladder has predictors with and without the season, so a needless one costs little.
+        ladder has predictors with and without the season, so an unnecessary season costs little.
     quantiles
         Whether bounds are forecast and not a center: then ``center`` is a lower and an upper bound
         for each level, and the intervals correct them.
