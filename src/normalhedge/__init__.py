@@ -1,7 +1,7 @@
-"""Online learning with expert advice: weights that follow the experts that are good now.
+"""Online learning with expert advice: weights that follow the best recent experts.
 
 The names here serve the tasks of the start page: blend forecasts, find regimes, use a server. The
-algorithms are in `normalhedge.hedgers`, what is proved in `normalhedge.guarantees`, games and
+algorithms are in `normalhedge.hedgers`, proved bounds in `normalhedge.guarantees`, games and
 the paper in `normalhedge.research`.
 """
 

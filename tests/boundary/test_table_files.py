@@ -57,7 +57,9 @@ def test_csv_of_many_kinds(tmp_path: Path) -> None:
     path.write_bytes("name,x\né,1\n".encode("latin-1"))
     with pytest.raises(ValueError, match="name its encoding, such as latin-1"):
         read_arrow(path)
-    with pytest.raises(ValueError, match="encoding must be one that Python knows, got 'klingon'"):
+    with pytest.raises(
+        ValueError, match="encoding must be the name of a Python codec, got 'klingon'"
+    ):
         read_arrow(path, "klingon")
 
 

@@ -95,7 +95,7 @@ def test_a_table(
         ("--alpha 0.1 --experts 3 --c 0", "c must be"),
         ("--alpha 0.1 --experts 3 --c nan", "c must be"),
         ("--alpha 0.1 --experts 3 --c 1 --best", "--best finds c"),
-        ("--alpha 0.1 --experts 3 --out x.json", "say --prove, too"),
+        ("--alpha 0.1 --experts 3 --out x.json", "add --prove"),
         ("--alpha 0.1 --experts 3 --plot x.svg", "must end in .png or .pdf"),
         ("--alpha 0.01 --experts 10 --c 0.4", "no bound on the average potential"),
         ("--check none.json", "not proved: the file cannot be read"),
@@ -138,7 +138,7 @@ def test_every_number_of_experts(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("--reach", "3"), "reach must be less than 0.3952"),
         (("--c", "1"), "there is none for c < 2"),
         (("--power", "3"), "power"),
-        (("--out", str(path)), "say --prove"),
+        (("--out", str(path)), "add --prove"),
     ):
         code, _, error = call(capsys, *words, *wrong)
         assert code == 2

@@ -73,7 +73,7 @@ def test_a_folder_gets_a_file_named_as_the_hub_wants_it(hub: Path, tmp_path: Pat
     ("options", "message"),
     [
         (["--target", "wk inc flu"], "unknown target 'wk inc flu': did you mean wk inc toy?"),
-        (["--date", "2024-01-07"], "nobody submitted forecasts of 2024-01-07"),
+        (["--date", "2024-01-07"], "no team submitted forecasts of 2024-01-07"),
         (["--date", "soon"], "date must be a date such as 2024-01-06"),
         (["--max-weight", "2"], "max_weight must be more than 0 and at most 1, got 2.0"),
         (["--out", "blend.txt"], "must end in .csv or .parquet"),

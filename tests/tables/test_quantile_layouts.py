@@ -296,7 +296,7 @@ LONG = as_long(wide(rounds=2)).sort_values(["ds", "model", "level"]).reset_index
         (wide(), {"quantiles": {"q0.05": 0.5, "q0.5": 0.5}}, "have the same level, 0.5"),
         (wide().drop(columns="model"), {}, "look like quantiles of one model"),
         (wide().drop(columns="model"), {"level": "q0.5"}, "level needs a long table"),
-        (as_nixtla(wide()), {"quantiles": ["gam"]}, "column gam must say its model and its level"),
+        (as_nixtla(wide()), {"quantiles": ["gam"]}, "column gam must name its model and its level"),
         (as_nixtla(wide()).assign(**{"gam-lo-90.0": 1.0}), {}, "have the same level, 0.05"),
         (as_nixtla(wide()).assign(**{"gam-lo-120": 1.0}), {}, "between 0 and 100 per cent"),
     ],
@@ -312,5 +312,5 @@ def test_wrong_tables_get_one_sentence(
 
 def test_levels_are_never_taken_from_the_order_of_series() -> None:
     table = pd.DataFrame({"t": [0, 0], "q": [0.9, 0.1], "y": 1.0, "a": [2.0, 0.0], "b": [1.0, 1.0]})
-    with pytest.raises(ValueError, match="says the level of each forecast"):
+    with pytest.raises(ValueError, match="the quantile level of each forecast"):
         blend(table, by="q", time="t", experts=["a", "b"], loss=pinball([0.1, 0.9]))

@@ -102,7 +102,10 @@ def test_outcomes_of_few_values_are_hit_by_good_forecasts() -> None:
 def test_percent_beside_fractions_is_named() -> None:
     table = honest() / 100.0
     found = notes_of(table.assign(gam=100.0 * table["gam"]))
-    assert "gam is about 100 times the outcome in most rows: percent beside fractions?" in found
+    assert (
+        "gam is about 100 times the outcome in most rows: are percentages mixed with fractions?"
+        in found
+    )
     found = notes_of(honest().assign(gam=table["gam"]))
     assert "gam is about a hundredth of the outcome" in found
 

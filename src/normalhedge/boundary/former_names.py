@@ -126,7 +126,7 @@ class _Alias(Loader):
 
 
 def install() -> None:
-    """Let former names be imported."""
+    """Make former names importable."""
     if not any(isinstance(finder, FormerPackages) for finder in sys.meta_path):
         # First: the usual finder would search the path of a former package, and load modules twice.
         sys.meta_path.insert(0, FormerPackages())

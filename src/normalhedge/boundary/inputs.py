@@ -82,7 +82,8 @@ def numbers_array(name: str, values: object) -> np.ndarray:
         raise ValueError(f"{name} must be a rectangular array of numbers") from None
     if array.dtype.kind not in "fiu":
         raise TypeError(
-            f"{name} must be real numbers (float64, float32, int8 or what converts to float64), "
+            f"{name} must be real numbers (float64, float32, int8 or a type that converts to "
+            "float64), "
             f"got dtype {array.dtype}"
         )
     return array

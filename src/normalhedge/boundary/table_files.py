@@ -24,7 +24,7 @@ WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 
 
 def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
-    """Read a whole table from a file; the ending of the name tells its format."""
+    """Read a whole table from a file; the ending of the name gives its format."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     name = path.name.lower().removesuffix(".gz")
@@ -52,7 +52,7 @@ def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
             reason += "; the first line must have the names of the columns"
         raise ValueError(f"{path} cannot be read: {reason}") from None
     except LookupError:
-        raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
+        raise ValueError(f"encoding must be the name of a Python codec, got {encoding!r}") from None
 
 
 def _read_csv(path: Path, encoding: str) -> Any:

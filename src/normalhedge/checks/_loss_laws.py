@@ -283,7 +283,7 @@ def mixtures_save_load_and_go_on(loss: Loss) -> None:
             loaded = Mixture.load(path, loss=loss) if loss.own else Mixture.load(path)
         _require(loaded.settings.loss == loss, f"the loss in the file is {loaded.settings.loss!r}")
         pairs = zip(_play(mixture, second), _play(loaded, second), strict=True)
-        _require([np.array_equal(a, b) for a, b in pairs], f"{mixture!r} goes on differently")
+        _require([np.array_equal(a, b) for a, b in pairs], f"{mixture!r} continues differently")
         _require(
             loss.brief in str(mixture.summary()), f"the summary of {mixture!r} does not name it"
         )

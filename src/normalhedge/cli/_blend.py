@@ -78,7 +78,7 @@ STREAM_ONLY = ("sync", "max_line")
 @click.option(
     "--explain",
     is_flag=True,
-    help="Print which experts gained weight, in which rounds, and what each is worth.",
+    help="Print which experts gained weight, in which rounds, and the value of each expert.",
 )
 @shared.safe_csv_option
 @cli_options.stream_options

@@ -199,7 +199,7 @@ def _table(
         level = scaled_limit(proved, 1.0 / n, c)
         table.add_row("proof", at_most(proved, 7), *_both(level, root), "checked")
     hedge = frontier.hedges_bound(alpha, n)
-    table.add_row("Hedge, corrected", "", *_both(hedge, root), "must know N")
+    table.add_row("Hedge, corrected", "", *_both(hedge, root), "needs N")
     for result, field in zip(attacks, ("potential", "regret"), strict=False):
         row = f"attack on the {field}"
         reached = f"{result.regret:.4g}", f"{result.regret / root:.5g}"
@@ -249,7 +249,7 @@ def _check_options(alpha: float | None, experts: int | None, parameters: dict[st
     for name, accepted in endings.items():
         check_ending(parameters[name], accepted)
     if parameters["out"] is not None and not parameters["prove"]:
-        raise click.UsageError("--out is for the proof: say --prove, too")
+        raise click.UsageError("--out is for the proof: add --prove")
     if parameters["power"] is not None and parameters["reach"] is None:
         raise click.UsageError("--power goes with --reach")
     apart = [("reach", name) for name in ("experts", "best", "leader", "plot")]

@@ -79,7 +79,7 @@ LEGEND = (
               f"of the experts. [default: {ContestSettings.quantile:g}]")  # fmt: skip
 @click.option("--switches", type=click.IntRange(min=0),
               help="Also compare with sequences of experts that switch so often, unless the nature "
-              f"says how often. [default: {ContestSettings.switches}]")  # fmt: skip
+              f"fixes the number. [default: {ContestSettings.switches}]")  # fmt: skip
 @shared.path_option(
     "--panel",
     "DATA.csv|DATA.parquet",

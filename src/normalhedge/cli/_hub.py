@@ -36,11 +36,11 @@ SETTINGS = (
     "hub",
     epilog="FOLDER has the layout of the hubverse: hub-config/tasks.json, model-metadata, "
     "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv, .csv.gz or .parquet, and target-data. The blend "
-    "leaves out the hub's own models: a model whose metadata say ensemble_of_hub_models: true or "
-    "designated_model: false, whose team has 'hub' in its abbreviation, or has its abbreviation in "
-    "the name of the hub (FluSight-baseline), or whose name says 'hub' or 'baseline'; --keep "
-    "brings them back. A file that cannot be used is left out and named. The command "
-    "opens no file of a later date, and the same date gives the same file again.",
+    "leaves out the hub's own models: a model with ensemble_of_hub_models: true or "
+    "designated_model: false in its metadata, whose team has 'hub' in its abbreviation, or has its "
+    "abbreviation in the name of the hub (FluSight-baseline), or whose name contains 'hub' or "
+    "'baseline'; --keep includes them. An unusable file is left out and named. The command opens "
+    "no file of a later date, and the same date gives the same file again.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option("--target", multiple=True, metavar="NAME",

@@ -133,8 +133,8 @@ def command(data: str, state: Path | None, **parameters: Any) -> None:
     """Find the regimes of a series and predict it, using past rounds only.
 
     Hidden Markov models with several numbers of states learn online, and their weights follow their
-    predictions. The results of a round never use later rounds, but for the results in hindsight:
-    the verdict, the table of regimes, --segments, and columns of --out that say so.
+    predictions. The results of a round never use later rounds, except the results in hindsight:
+    the verdict, the table of regimes, --segments, and the columns of --out named so.
     """
     if data == "-":
         shared.refuse_options(parameters, FILE_ONLY, "files")

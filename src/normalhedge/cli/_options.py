@@ -25,7 +25,7 @@ def spell_hedger(text: str | None, memory: float | None, default: float) -> str:
     """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as text."""
     name = text or "normal-hedge"
     if memory is not None and _says_memory(name):
-        raise click.UsageError(f"--memory says what {name} says, too: give one of them")
+        raise click.UsageError(f"--memory and {name} both set the memory: give one of them")
     rounds = inputs.number("memory", default if memory is None else memory, 1.0)
     if _says_memory(name):
         return name
@@ -87,7 +87,7 @@ _PANEL_OPTIONS = (
     click.option(
         "--dayfirst/--monthfirst",
         default=None,
-        help="How dates such as 01.02.2024 are read.  [default: as all rows together show]",
+        help="The order of day and month in 01.02.2024.  [default: the order that fits all rows]",
     ),
     click.option(
         "--pooled/--separate",
@@ -113,7 +113,7 @@ _STREAM_OPTIONS = (
 
 STREAM_NOTE = (
     "With --state, every answered line survives the end of the process, even kill -9: it is in "
-    "FILE.json or in FILE.json.journal beside it. Only one process at a time may use these files. "
+    "FILE.json or in FILE.json.journal next to it. Only one process at a time may use these files. "
     "A power cut can lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and "
     "SIGHUP end a stream between two lines, with exit code 128 + signal."
 )

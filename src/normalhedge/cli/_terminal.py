@@ -14,7 +14,7 @@ def echo(text: object = "", *, err: bool = False) -> None:
 
 
 def give_up_stdout() -> None:
-    """Drop the rest of stdout: nobody reads it, or nothing can be written.
+    """Drop the rest of stdout: the reader is gone, or nothing can be written.
 
     Python would try again at its end, and print a traceback.
     """

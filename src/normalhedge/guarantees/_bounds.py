@@ -61,7 +61,7 @@ class Bound:
     unit
         The unit of the regret and the rounds that it counts, in words; empty for gains.
     measured
-        The part of ``regret`` that a mixture measured: the cost of what no theorem covers.
+        The part of ``regret`` that a mixture measured: the cost that no theorem covers.
     potential
         The average potential of all experts that ever joined never exceeds this; infinity if
         nothing is known. An expert that has left counts as asleep.

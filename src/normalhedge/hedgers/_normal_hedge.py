@@ -42,9 +42,9 @@ class NormalHedge(CompiledHedger):
         Another way to give alpha: ``(1 - alpha)^half_life = 1/2``.
     delay
         D, the number of later rounds that are played before the outcome of a round is known.
-        Outcomes come in order, and `step` is given the outcome of the oldest round that waits. The
-        regrets rise by what that round earned with the weights that were played in it, p of D
-        outcomes ago. The weights of a state are for the round that is played next;
+        Outcomes arrive in order, and `step` takes the outcome of the oldest pending round. The
+        regrets rise by the differences of the gains in that round, with the weights p that were
+        played in it, D outcomes ago. The weights of a state are for the round that is played next;
         ``run(gains, keep_weights=True).weights`` has the weights of each round. In a `Mixture`
         it is the lag of the outcomes.
 

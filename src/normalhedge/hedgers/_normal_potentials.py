@@ -82,9 +82,9 @@ FACTORS = 1.0 + np.geomspace(1e-4, 3.0, 150)
 class NormalHedgeBH(DiscountedHedger):
     r"""Weigh experts by a normal potential in a time that keeps the sum of the potentials constant.
 
-    The time runs only as fast as the regrets spread: it stands still while one expert stays ahead,
-    and never runs faster than the rounds do, but for a factor. It is solved for in every round, as
-    in `NormalHedge2009`, but the average potential is the one at the start and not e.
+    The time runs only as fast as the regrets spread: it stops while one expert stays ahead, and
+    never runs faster than a constant factor times the rounds. It is solved for in every round, as
+    in `NormalHedge2009`, but the average potential keeps its value at the start.
 
     .. math::
 
@@ -100,16 +100,16 @@ class NormalHedgeBH(DiscountedHedger):
     alpha
         The discount rate, in [0, 1); 0 never forgets.
     start
-        The time at the start, ``t_0``, in [1e-100, 1e100]. With a larger one the hedger is slower
-        to tell experts apart.
+        The time at the start, ``t_0``, in [1e-100, 1e100]. With a larger start the hedger is
+        slower to distinguish experts.
 
     Notes
     -----
-    The equation for t says at once, whatever the discount, that the regret to the best
+    The equation for t implies, whatever the discount, that the regret to the best
     epsilon-quantile of experts is at most ``2 sqrt(2 t ln(1 + (sqrt(t / t_0) - 1) / epsilon))``,
     which `bounds` returns. With alpha = 0, for every f > 1 the time is at most ``t_1 + f V``, where
     V is the cumulative second moment of the regrets under a distribution that the algorithm
-    chooses, ``V <= T``, and t_1 is of order ln N: `bound` puts the least of these for t. This
+    chooses, ``V <= T``, and t_1 is of order ln N: `bound` uses the least of these bounds. This
     theorem holds for any t_0 and is proved on the page of normal potentials; the paper's own is for
     a t_0 of some thousands times ln N.
 

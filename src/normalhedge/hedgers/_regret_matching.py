@@ -1,4 +1,4 @@
-"""Regret matching and regret matching plus, for outcomes at once and for late ones."""
+"""Regret matching and regret matching plus, for immediate and for late outcomes."""
 
 import math
 from dataclasses import dataclass
@@ -106,9 +106,9 @@ class DORM(LateHedger):
 
     .. math:: p_i \propto [R_i + h_i]_+, \qquad h_i = \kappa (D + 1) \, r_i
 
-    where R are the regrets to the rounds whose outcomes are known, r is what the last of them
-    added, and h is a guess of what the D + 1 unknown rounds will add. With D = 0 and no hint it is
-    `RegretMatching`.
+    where R are the regrets over the rounds with known outcomes, r is the increment by the last of
+    them, and h is a guess of the increment by the D + 1 unknown rounds. With D = 0 and no hint it
+    is `RegretMatching`.
 
     Parameters
     ----------
@@ -164,16 +164,16 @@ class DORM(LateHedger):
 class DORMPlus(LateHedger):
     r"""Regret matching plus for outcomes that come late.
 
-    As `DORM`, but the regrets are clipped at zero with every outcome, so that an expert which was
-    bad for a long time is heard again soon after it is good.
+    As `DORM`, but the regrets are clipped at zero with every outcome, so that an expert
+    regains weight soon after it is good, even if it was bad for a long time.
 
     .. math::
 
         p_i \propto Q_i, \qquad Q_i \leftarrow [(1 - \alpha)(Q_i - h_i) + r_i + h_i']_+, \qquad
         h_i' = \kappa (D + 1) \, r_i
 
-    where r is what the outcome adds to the regrets, measured against the weights with which its
-    round was played, and h is the hint before it. With D = 0 and no hint it is
+    where r is the increment of the regrets by the outcome, measured against the weights with which
+    its round was played, and h is the hint before it. With D = 0 and no hint it is
     `RegretMatchingPlus`.
 
     Parameters

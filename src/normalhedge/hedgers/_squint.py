@@ -70,11 +70,11 @@ def improper(squares: Any, rounds: float, share: float) -> Any:
 
 @dataclass(frozen=True)
 class SquintCommon(DiscountedHedger):
-    r"""Squint with one variance for all experts, an average of theirs that it chooses itself.
+    r"""Squint with one variance for all experts, a weighted average of their variances.
 
     An expert's own variance, which `Squint` keeps, is small if the expert mostly agrees with the
-    hedger. The common one is small if those experts agree that count: it stands still while one
-    expert is reliably ahead.
+    hedger. The common variance is small if the experts with weight agree: it stops growing while
+    one expert is reliably ahead.
 
     .. math::
 

@@ -103,7 +103,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
     models to the whole series. `predict` blends with the weights after the last outcome.
 
     Several series share their weights, as global models share their parameters: they should be of
-    like scale. Samples of probabilistic models are sorted and blended one by one.
+    similar scale. Samples of probabilistic models are sorted and blended one by one.
 
     Parameters
     ----------

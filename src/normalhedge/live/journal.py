@@ -113,7 +113,7 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
     journal = read_journal(path)
     if journal.identity not in {"", identity}:
         raise ValueError(
-            f"{path} is the journal of another state than the one beside it: move one of them away"
+            f"{path} belongs to another state than the file next to it: move one of them away"
         )
     last = sequence
     with warnings.catch_warnings():
@@ -128,7 +128,7 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
             except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
                 why = clipped(shown(str(error)))
                 raise ValueError(
-                    f"{path} does not fit the state beside it: operation {last + 1}: {why}"
+                    f"{path} does not fit the state file next to it: operation {last + 1}: {why}"
                 ) from None
             last += 1
     return last

@@ -50,9 +50,9 @@ class Mixture(MixtureViews):
         rule: a hedger, or its name as on the command line, any of `normalhedge.hedgers.HEDGERS`,
         such as ``"normal-hedge:memory=50,c=1"`` or ``"squint"``. The default memory of a named
         hedger is 20 rounds. A hedger of your own must satisfy `Hedger`, and runs at the speed of
-        Python. It is not told when the range of losses grows, and if it has no ``join`` it starts
-        again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or ``include``,
-        which are settings of a single rule, None means ``NormalHedge(memory=20)``.
+        Python. It gets no notice when the range of losses grows, and without a method ``join`` it
+        starts again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or
+        ``include``, which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"crps:levels=0.1/0.5/0.9"``,
         ``"log"``, ``"l1"``, ``"zero-one"``, ``"log-wealth"`` (see
@@ -87,8 +87,8 @@ class Mixture(MixtureViews):
     max_names
         The largest number of experts; more are refused.
     memory, half_life
-        How fast a single rule forgets, if its name does not say so: in rounds, either of them. With
-        neither a name nor ``"auto"``, the rule is NormalHedge.
+        How fast a single rule forgets, in rounds, if its name does not set it; give one of them.
+        Without a ``hedger``, the rule is then NormalHedge.
     interval
         The share of outcomes to cover by an interval around the blend, such as 0.9; or several
         shares. Each `Prediction` has ``intervals``, which
@@ -104,7 +104,7 @@ class Mixture(MixtureViews):
     see `bound`. The hedger learns from a late outcome when it arrives. From the first late outcome
     on, NormalHedge allows for the longest delay so far: regrets move by the loss of the blend as it
     was played, and c grows with the delay (`normalhedge.guarantees.default_c`). If you know the
-    delay beforehand, say so: ``"normal-hedge:delay=7"``.
+    delay beforehand, pass it: ``"normal-hedge:delay=7"``.
 
     Threads may share a mixture: they take turns.
 
@@ -164,13 +164,14 @@ class Mixture(MixtureViews):
         ----------
         forecasts
             The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
-            for vectors and for several items in one round. A row of a table will do: a series of
-            pandas, whose index has the names, or a data frame with one row. With a loss of class
-            probabilities, a sequence of probabilities, or a mapping of the names of classes to
-            probabilities, replaces each number, and the prediction has the same form; with the crps
-            loss, a sequence of quantiles, one for each level, or a mapping of levels to quantiles.
-            An expert sleeps where its forecast is None or NaN. Missing quantiles between two others
-            are interpolated; without the first or the last one the expert sleeps.
+            for vectors and for several items in one round. The mapping may be a row of a table: a
+            series of pandas, whose index has the names, or a data frame with one row. With a loss
+            of class probabilities, a sequence of probabilities, or a mapping of the names of
+            classes to probabilities, replaces each number, and the prediction has the same form;
+            with the crps loss, a sequence of quantiles, one for each level, or a mapping of levels
+            to quantiles. An expert sleeps where its forecast is None or NaN. Missing quantiles
+            between two others are interpolated; without the first or the last one the expert
+            sleeps.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
         id
@@ -180,8 +181,8 @@ class Mixture(MixtureViews):
             The circumstances on which the weights and corrections of ``"auto"`` may depend, such as
             ``{"hour": 7, "weather": "rain"}``: up to three names, each with a category, that is
             text, a whole number, true or false. With several items, a sequence or a mapping gives
-            each its own. A context that is missing, or has more than 64 values, has the weights
-            that are common to all.
+            each its own. For a missing value, and beyond the first 64 values of a context, the
+            common weights are used.
 
         Raises
         ------
@@ -338,13 +339,13 @@ class Mixture(MixtureViews):
         *,
         id: Any = None,  # noqa: A002
     ) -> None:
-        """Replace the outcome of a settled round by the right one.
+        """Replace the outcome of a settled round by the correct outcome.
 
         The rounds since a checkpoint before it are played again with the same forecasts. Afterwards
-        the mixture is the same, to the bit, as if the right outcome had been given at once; its
-        sums count meanwhile predictions as if they had been made with the right outcome. This is
-        possible for the last rounds, at least half of ``history`` of them, unless experts or a
-        table arrived in another way than by `predict`, or experts left, since.
+        the mixture is the same, to the bit, as if `update` had got the correct outcome at once; its
+        sums count the predictions since then accordingly. This is possible for the last rounds, at
+        least half of ``history`` of them. It is not possible for rounds before a table, before
+        experts left, or before experts joined in another way than by `predict`.
 
         Parameters
         ----------
@@ -415,7 +416,7 @@ class Mixture(MixtureViews):
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
-        """Return the mixture of a file: it answers everything as the saved one did, to the bit.
+        """Return the mixture of a file, equal to the saved mixture to the bit.
 
         A file of a version before 0.3 holds no `history`.
 

@@ -96,9 +96,9 @@ class MixtureViews(MixtureState, Drawable):
         loss that is not convex, and of late outcomes. For late outcomes NormalHedge has a theorem
         of its own, for the mean without ``even``.
 
-        The bound is infinite, and says why, where no theorem covers the hedger: if it needs a known
-        range, if experts join or leave and it depends on their number, if an expert inherits the
-        record of another, or if several items with learned ranges share their weights.
+        The bound is infinite, and gives the reason, where no theorem covers the hedger: if it needs
+        a known range, if experts join or leave and it depends on their number, if an expert
+        inherits the record of another, or if several items with learned ranges share their weights.
 
         For an automatic mixture, the bound is on the regret to each of its components, without a
         discount: see `Automatic`.
@@ -134,8 +134,8 @@ class MixtureViews(MixtureState, Drawable):
         """Return who has changed, and why: weights, the rounds that moved them, and absences.
 
         The rounds since the earlier checkpoint, about the last half of the `history` or more, are
-        played again on a copy. What the blend would have lost without an expert is an estimate: its
-        weight is shared out among the others.
+        replayed on a copy. The loss of the blend without an expert is an estimate: its weight is
+        divided among the others.
 
         Examples
         --------

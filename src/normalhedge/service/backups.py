@@ -96,7 +96,7 @@ def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path
         content, before = check(copy), None
         if path.exists():
             if not replace:
-                raise ValueError(f"{path} is there already: say --replace to move it away")
+                raise ValueError(f"{path} is there already: add --replace to move it away")
             before = _free(path)
             for end in (*BESIDE, ""):
                 part = Path(f"{path}{end}")

@@ -75,7 +75,7 @@ class Settings:
         if not self.is_local and self.token_file is None and not self.insecure:
             raise ValueError(
                 f"{self.host} can be reached from other machines, where everybody could change "
-                "everything: give --token-file ('normalhedge token' makes one), or say --insecure"
+                "everything: give --token-file ('normalhedge token' makes one), or pass --insecure"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("give tls_cert and tls_key together: a certificate and its key")

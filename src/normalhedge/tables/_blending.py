@@ -111,7 +111,7 @@ def blend(
         By default, a single rule has weights for each series. ``"auto"`` hedges over both; series
         need not have their times in common, and a time with few of them counts for less. With a
         lag, series with few times in common have weights of their own alone: set ``pooled`` to
-        decide it yourself. The notes of the result say what was done.
+        decide it yourself. The notes of the result report the choice.
     cutoff
         The column of times at which forecasts were made, if ``time`` is the time they are for. An
         outcome is known to forecasts made at its time or later. Each step ahead of a time is a
@@ -122,21 +122,21 @@ def blend(
         probabilities, a column for each class; by default all columns of numbers without another
         role, if outcomes are names of these. With a loss of class probabilities, or booleans as
         outcomes, the forecasts of other tables are probabilities of one event; if outcomes are two
-        texts, ``classes`` names both, the one that the probabilities are of last. Class
+        texts, ``classes`` names both, the event of the probabilities last. Class
         probabilities have the loss ``"brier"`` by default.
     level
-        The column of levels of a long table of quantile forecasts. By default a column with a usual
-        name, such as ``level``, ``quantile`` or ``output_type_id``.
+        The column of quantile levels in a long table of quantile forecasts. By default a column
+        with a usual name, such as ``level``, ``quantile`` or ``output_type_id``.
     quantiles
-        The columns of quantiles of a wide table, whose names say their levels: ``q0.1``, ``P10``;
-        or a mapping of columns to levels. By default all columns with such names, if there is a
-        column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
-        The result has the layout of the table, and its quantiles never cross.
+        The columns of quantiles of a wide table, whose names contain their levels: ``q0.1``,
+        ``P10``; or a mapping of columns to levels. By default all columns with such names, if there
+        is a column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each
+        model. The result has the layout of the table, and its quantiles never cross.
     context
         Up to three categories that the weights and corrections of ``"auto"`` may depend on: columns
         of text, whole numbers, or true and false; and ``"hour"``, ``"weekday"`` (0 is Monday) and
         ``"month"``, if ``time`` has dates and there are no columns of these names; with a cutoff,
-        ``"step"``. Rows with an empty cell have the weights that are common to all. By default, the
+        ``"step"``. Rows with an empty cell use the common weights. By default, the
         hour, the weekday and the month are tried, each once it has changed from one time to the
         next. An empty list switches that off.
     dayfirst

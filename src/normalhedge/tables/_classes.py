@@ -134,9 +134,9 @@ def _one_probability(table: Any, spec: Columns, target: str) -> tuple[Any, Colum
     else:
         shown = ", ".join(map(repr, words[:3])) + ", ..." * (len(words) > 3)
         raise ValueError(
-            f"column {target} must say whether something happened (0 and 1, true and false, yes "
-            f"and no), it holds {shown}: name its two texts with classes, the one that the "
-            "probabilities are of last"
+            f"column {target} must hold whether an event happened (0 and 1, true and false, yes "
+            f"and no), it holds {shown}: name its two texts with classes, the event of the "
+            "probabilities last"
         )
     labels = Labels(numbers, [target])
     return labels.encode(table), columns, labels

@@ -49,7 +49,7 @@ def check_loss(loss: Loss, columns: Columns, quantiles: QuantileTable | None) ->
     """Refuse a loss for other forecasts than a table has."""
     if quantiles is None and len(loss.levels) > 1:
         raise ValueError(
-            f"loss {loss.name} at several levels needs a table that says the level of each "
+            f"loss {loss.name} at several levels needs a table with the quantile level of each "
             "forecast: name the column of levels with level, or the columns with quantiles"
         )
     if quantiles is not None and not loss.levels:
@@ -132,7 +132,8 @@ def describe_pooling(
     return [
         text,
         "the series have few times in common: an outcome counts from the next time of the table "
-        "on, of whichever series; if it is known later, name a cutoff or say pooled=False",
+        "on, whichever series has that time; if it is known later, name a cutoff or pass "
+        "pooled=False",
     ]
 
 
@@ -146,9 +147,9 @@ def in_step(series: np.ndarray, times: np.ndarray) -> bool:
 
 
 def check_lag(lag: int, columns: Columns) -> int:
-    """Return the lag of a table; refuse one beside a cutoff."""
+    """Return the lag of a table; refuse a lag together with a cutoff."""
     if lag != 0 and columns.cutoff is not None:
-        raise ValueError("lag and cutoff both say when outcomes are known: give one of them")
+        raise ValueError("lag and cutoff both set when outcomes are known: give one of them")
     try:
         return 0 if lag == 0 else min(inputs.count("lag", lag), NEVER)
     except ValueError:

@@ -88,7 +88,7 @@ def copies(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[
     same = (cells == known[:, np.newaxis]).sum(axis=0)
     return [
         f"{experts[k]} equals the outcome in {_share(same[k] / awake[k])} of its rows: is it a "
-        "copy of the target? No forecast knows it"
+        "copy of the target? No forecast can use the outcome"
         for k in np.flatnonzero((awake >= ENOUGH) & (same >= EQUAL * awake)).tolist()
     ]
 
@@ -108,7 +108,8 @@ def percents(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
             centred = factor / CLOSE < middle < factor * CLOSE
             if centred and low > factor / CLOSE**2 and high < factor * CLOSE**2:
                 notes.append(
-                    f"{name} is about {words} the outcome in most rows: percent beside fractions?"
+                    f"{name} is about {words} the outcome in most rows: are percentages mixed "
+                    "with fractions?"
                 )
     return notes
 

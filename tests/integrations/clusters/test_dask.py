@@ -168,7 +168,7 @@ def test_the_summary_is_that_of_one_machine_but_for_the_last_digits() -> None:
 @pytest.mark.parametrize(
     ("change", "options", "why"),
     [
-        ({}, {}, "auto shares weights between series by default: say pooled=False"),
+        ({}, {}, "auto shares weights between series by default: pass pooled=False"),
         ({}, {"hedger": "squint", "pooled": True}, "pooled=True makes one game of all series"),
         ({}, {"group": "place"}, "there is no column place"),
         ({}, {"hedger": "squint", "partitions": 0}, "partitions must be 1 or more, got 0"),

@@ -297,7 +297,7 @@ def test_a_model_with_other_levels_is_interpolated(hub: Path) -> None:
     ("options", "message"),
     [
         ({"target": "wk inc"}, "unknown target 'wk inc': did you mean wk inc toy?"),
-        ({"date": "2024-02-01"}, "nobody submitted forecasts of 2024-02-01: the last date before"),
+        ({"date": "2024-02-01"}, "no team submitted forecasts of 2024-02-01: the last date before"),
         ({"date": "January"}, "date must be a date such as 2024-01-06, got 'January'"),
         ({"since": "2023"}, "since must be a date"),
         ({"max_weight": 1.5}, "max_weight must be more than 0 and at most 1, got 1.5"),

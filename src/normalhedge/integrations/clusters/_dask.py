@@ -77,7 +77,7 @@ def blend_dask(
         marked = frame.map_partitions(_mark_rows, meta=_mark_rows(frame._meta))
         frame = marked.shuffle(on=keys, npartitions=partitions or frame.npartitions)
     elif partitions is not None:
-        raise ValueError("partitions needs a shuffle: say shuffle=True, or leave partitions out")
+        raise ValueError("partitions needs a shuffle: pass shuffle=True, or leave partitions out")
     play = dask.delayed(blend_part, nout=2, pure=True)
     pairs = [play(plan, part) for part in frame.to_delayed()]
     return DaskBlend(_frame(pairs, plan), _notes(plan), pairs, plan)

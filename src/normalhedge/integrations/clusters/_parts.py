@@ -127,7 +127,7 @@ def _refuse_names(groups: Sequence[str], columns: Sequence[str]) -> None:
 def _refuse_shared(blended: Blend, arguments: Mapping[str, Any]) -> None:
     """Refuse settings with which series share weights: no part of them stands alone."""
     ways = (
-        "say pooled=False for weights of each series by itself, or name with group the column "
+        "pass pooled=False for weights of each series by itself, or name with group the column "
         "whose series are blended together"
     )
     if not blended.columns.by:

@@ -213,7 +213,7 @@ def _numbers(summary: Emission, smoothed: Floats, causal: Floats) -> Labels:
 def _parameters(
     summary: Emission, smoothed: Floats, path: Labels, new: Labels
 ) -> dict[int, Parameters]:
-    """Return the parameters of each regime; the mean duration is that of the path."""
+    """Return the parameters of each regime; the mean duration is taken from the path."""
     means, variances = summary.moments()
     stays = _stays(path, len(new))
     result = {}

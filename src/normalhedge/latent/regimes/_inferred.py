@@ -44,8 +44,8 @@ class Live(NamedTuple):
 class Inferred:
     """The regimes of a series; the results of each round use only the rounds up to it.
 
-    The numbers of the regimes are the one exception: they are given at the end. The current regimes
-    come first, ordered by mean, or by deviation if their means are similar.
+    Only the numbers of the regimes use later rounds: they are assigned at the end. The current
+    regimes come first, ordered by mean, or by deviation if their means are similar.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Inferred:
             The columns ``from``, ``to``, ``regime``, ``rounds``, and for each column of numbers
             ``mean`` and ``deviation``; for symbols, the share of each. ``from`` and ``to`` are the
             times of the first and the last round, or their places. A data frame if the values came
-            from pandas, else a dictionary of columns.
+            from pandas, otherwise a dictionary of columns.
         """
         columns = self.stays()
         if not self.sequence.pandas:

@@ -159,7 +159,7 @@ class Regimes(LiveObject[RegimesState]):
     def support(self) -> dict[int, float]:
         """Return the total weight of the models with each number of states.
 
-        Models of breaks and of wandering levels have the rest.
+        Models with breaks or a drifting mean have the rest.
         """
         result = dict.fromkeys(self.numbers, 0.0)
         for recipe, weight in self.candidates().items():

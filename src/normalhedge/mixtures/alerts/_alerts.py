@@ -40,8 +40,8 @@ class Alert:
     ----------
     kind
         ``"degraded"``: its losses grew, compared with its own past and with the other experts.
-        ``"stopped"``: it is asleep for much longer than ever before. ``"copy"``: its forecasts are
-        those of another expert.
+        ``"stopped"``: it is asleep for much longer than ever before. ``"copy"``: its forecasts
+        equal the forecasts of another expert.
     expert
         The name of the expert.
     since

@@ -82,7 +82,7 @@ def known_rounds(known_at: npt.ArrayLike | None, lag: object, rounds: int) -> np
     if known_at is None:
         return numbers + 1 + (0 if lag == 0 else inputs.count("lag", lag))
     if lag != 0:
-        raise ValueError("lag and known_at say the same: give one of them")
+        raise ValueError("lag and known_at set the same delay: give one of them")
     firsts = whole_numbers("known_at", known_at, rounds)
     early = firsts <= numbers
     if early.any():

@@ -29,7 +29,7 @@ _MEAN_ABSOLUTE = math.sqrt(math.pi / 2.0)  # a normal deviation, in units of its
 
 @dataclass(frozen=True)
 class Conformal:
-    r"""Put intervals around forecasts, and keep the promised share of outcomes in them.
+    r"""Put intervals with guaranteed long-run coverage around forecasts.
 
     Each side of an interval may miss a = alpha / 2 of the outcomes. A ladder of predictors follows
     the quantiles of the residuals, in units of spreads over several memories; AdaNormalHedge weighs
@@ -48,7 +48,7 @@ class Conformal:
         are nested. They are kept in rising order.
     season
         After how many rounds the spread repeats itself, for example 24 or 7. None: it does not. The
-        ladder has predictors with and without the season, so a needless one costs little.
+        ladder has predictors with and without the season, so an unnecessary season costs little.
     quantiles
         Whether bounds are forecast and not a center: then ``center`` is a lower and an upper bound
         for each level, and the intervals correct them.
@@ -64,7 +64,7 @@ class Conformal:
     ``48 + 2 d + (1 - alpha)(d + 1)``: see `bound` and docs/intervals.md. Not counted are rounds
     before the first outcome of a game, whose intervals are infinite (with ``quantiles``, they are
     the forecast bounds, and count); hits of an interval without width; and hits of an interval that
-    is as wide as it is because the one of a narrower level is.
+    was widened to contain the interval of a narrower level.
 
     A round costs about 0.5 microseconds for each level in `run`.
 

@@ -16,9 +16,9 @@ The loss of a forecast x, or of class probabilities p, if the outcome is y:
     log-wealth  -ln max(x / y, 1e-6)     x is a price relative, y a benchmark's, or 1
     zero-one    1 where x, or the most probable class, is not y; else 0
 
-Each is a class: it knows its values and slopes, its kind of forecasts, its range, whether it is
+Each loss is a class with its values and slopes, its kind of forecasts, its range, whether it is
 convex, how forecasts are combined by default and which plain combinations to compare a blend with.
-Nobody else needs to know which loss it is. `normalhedge.checks.check_loss` checks what it says.
+No other module depends on a particular loss. `normalhedge.checks.check_loss` checks these facts.
 
 The core computes the losses. Hedgers learn from gains, which it makes of losses in one place.
 """

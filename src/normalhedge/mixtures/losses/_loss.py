@@ -45,7 +45,7 @@ class Kink(NamedTuple):
     """A loss that is linear on both sides of the outcome, with a kink that may be rounded.
 
     The loss is ``below (y - x)`` and ``above (x - y)``. If ``soft`` is more than 0, the loss is
-    ``(x - y)^2 / (2 soft)`` near y until it is as steep as the lines, and goes on as they do.
+    ``(x - y)^2 / (2 soft)`` near y until it is as steep as the lines, and linear from there on.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Loss:
     continuous
         Whether a small change of the forecast changes the loss little.
     slope_from
-        The loss whose slope the default blend uses, if that tells more than its own.
+        The loss whose slope the default blend uses, if that is more informative than its own.
     combine
         How a single rule combines forecasts by default.
     prior

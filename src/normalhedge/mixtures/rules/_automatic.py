@@ -50,19 +50,19 @@ class Automatic:
     r"""Hedge over ways of combining: there is no algorithm, memory or scale to choose.
 
     Nobody knows beforehand whether the plain median, last week's best model or inverse mean square
-    errors will serve best. All these ways of combining make forecasts side by side. A meta level
-    starts from the plain combinations and moves its weight to the ways with the smallest losses.
+    errors will be best. All these components make forecasts in parallel. A meta level starts from
+    the plain combinations and moves its weight to the components with the smallest losses.
 
     .. math::
 
-        y_A &= \sum_k p_k z_k, \qquad z_k \text{ the forecast of way } k \\
+        y_A &= \sum_k p_k z_k, \qquad z_k \text{ the forecast of component } k \\
         p_k &\propto \pi_k \left(\Phi(R_k + u, V_k + u^2) - \Phi(R_k - u, V_k + u^2)\right),
         \qquad \Phi(R, V) = \exp([R]_+^2 / 2V)
 
-    R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
-    square, s is the usual difference, u the largest r. Delayed losses are correlated, so an outcome
-    that is d rounds late counts sqrt(d + 1) times in V, and is forgotten d + 1 times more slowly.
-    The prior pi of the plain combinations is 95 % (50 % for class probabilities).
+    R and V are the discounted sums of ``r = (loss of the blend - loss of the component) / s`` and
+    of its square, s is the usual difference, u the largest r. Delayed losses are correlated, so an
+    outcome that is d rounds late counts sqrt(d + 1) times in V, and is forgotten d + 1 times more
+    slowly. The prior pi of the plain combinations is 95 % (50 % for class probabilities).
 
     Forecasts of numbers are corrected, because the blend cannot leave their range. The base b is
     the blend above or the plain median; ridge regressions on features z, in units of the mean past
@@ -75,9 +75,9 @@ class Automatic:
 
     with m and v the discounted mean and deviation of b, e its mean error over some 20 rounds and l
     its last error. With more than 64 experts, the plain mean, the plain median and the best expert
-    so far take the places of x. Another correction takes the own bias and scale of every expert, of
-    the plain mean and of the plain median away, learned over 20, 100 and all rounds, weighs what is
-    left by relative losses, and averages the middle half.
+    so far take the places of x. Another correction removes the bias and scale of every expert, of
+    the plain mean and of the plain median, learned over 20, 100 and all rounds. It weighs the
+    corrected forecasts by relative losses, and averages the middle half.
 
     Quantiles have two other corrections of their base. With m its quantile nearest to the median, w
     the mean of :math:`|b_q - m|` and s the mean past loss,
@@ -89,8 +89,9 @@ class Automatic:
     follow the slopes of the loss: the first moves location and spread, the second each quantile
     that is missed too often or too seldom.
 
-    Class probabilities are recalibrated: a blend of experts who know different things is too flat,
-    one of overconfident experts too sharp. The base b is the blend or the plain logarithmic pool,
+    Class probabilities are recalibrated: a blend of experts with different information is too flat,
+    and a blend of overconfident experts too sharp. The base b is the blend or the plain logarithmic
+    pool,
 
     .. math::
 
@@ -99,30 +100,32 @@ class Automatic:
                              {\rho + \sum_t \lambda^{T-t} h_t}
         \quad \text{for } \theta = a_c \text{ and } \theta = \beta - 1
 
-    with slopes g and curvatures h of the log loss: small Newton steps that the ridge rho keeps near
-    none. A meta level weighs the blend, 95 % at first, and its recalibrations. Items share them.
+    with slopes g and curvatures h of the log loss: small Newton steps, in which the ridge rho keeps
+    theta near 0. A meta level weighs the blend, 95 % at first, and its recalibrations. Items share
+    them.
 
-    If several items share a mixture, every way has two sets of weights, one for all items together
-    and one for each item alone; and so have the meta level and the corrections. In what items
-    learn together, a round with fewer rows than usual counts as a part of a round.
+    If several items share a mixture, every component has two sets of weights, one for all items
+    together and one for each item alone; so have the meta level and the corrections. For weights of
+    all items, a round with fewer rows than usual counts as a part of a round.
 
     Notes
     -----
-    The ways: plain median, trimmed mean (the middle half) and mean; NormalHedge at memories 5, 20
-    and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
-    compete with the best convex combination; inverse losses (`BatesGranger`). Quantiles have
-    `RelativeLoss` and the gradient trick, by means and by trimmed means, with weights that all
-    levels share; and by means with weights that are smooth over the levels, or by level. Their meta
-    level waits for evidence of several rounds. With ``inside`` they have the ways of earlier
-    versions: NormalHedge in the place of trimmed means.
+    The components: plain median, trimmed mean (the middle half) and mean; NormalHedge
+    at memories 5, 20 and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the
+    gradient trick, which compete with the best convex combination; inverse losses (`BatesGranger`).
+    Quantiles have `RelativeLoss` and the gradient trick, by means and by trimmed means, with
+    weights that all levels share; and by means with weights that are smooth over the levels, or by
+    level. Their meta level waits for evidence of several rounds. With ``inside`` they have the
+    components of earlier versions: NormalHedge in the place of trimmed means.
     Class probabilities have logarithmic pools, too: normalised geometric means with even weights,
-    or weights of AdaNormalHedge and NormalHedge, of the probabilities, or of 1e-6 if that is more,
-    so that no expert rules out a class alone.
+    or with weights of AdaNormalHedge and NormalHedge, of the probabilities, or of 1e-6 if that is
+    more, so that no expert rules out a class alone.
 
-    **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
-    weighted mean of the forecasts of the meta level, the ways and the corrections (of classes, the
-    recalibrations), with the weights of AdaNormalHedge, whose prior gives the meta level 95 %.
-    Theorem F of ``docs/two-levels.md``, with the priors rho, says of each of them that
+    **Guarantee.** There is no theorem on the meta level itself. But the blend is insured: it is a
+    weighted mean of the forecasts of the meta level, the components and the corrections (of
+    classes, the recalibrations), with the weights of AdaNormalHedge, whose prior gives the meta
+    level 95 %. Theorem F of ``docs/two-levels.md``, with the priors rho, states for each of them
+    that
 
     .. math::
 
@@ -136,13 +139,13 @@ class Automatic:
     holds for all losses and delays, but it may be large. On the panels of ``nox -s panels`` the
     insurance changes the blend by less than 0.1 %.
 
-    For the square loss, Theorem L bounds the regret to every linear combination of the experts
-    with weights that sum to one (``Bound.linear``), while there were no more than 64 experts, those
-    that left included.
+    For the square loss, Theorem L bounds the regret to every linear combination of the experts with
+    weights that sum to one (``Bound.linear``), as long as there were at most 64 experts, including
+    experts that left.
 
     A corrected forecast lies within four mean errors of its base. With ``inside`` there are no
     corrections, recalibrations and logarithmic pools, and the blend lies within the range of the
-    forecasts after the guard. A round costs O(N log N) time for each of the ways, and O(N^2) for
+    forecasts after the guard. A round costs O(N log N) time for each component, and O(N^2) for
     each of five corrections; from 65 experts on, O(N log N).
 
     References

@@ -242,7 +242,7 @@ class MixtureState:
             source = self._column(old)
             if self._live.states is not None:
                 hedger = type(self._settings.hedger).__name__
-                raise ValueError(f"{hedger} does not know how to inherit")
+                raise ValueError(f"{hedger} has no method inherit")
             if new == old or new in self.retired:
                 raise ValueError(f"{new!r} cannot inherit from {old!r}")
             self._forget_last_table()

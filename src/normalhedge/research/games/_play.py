@@ -127,7 +127,7 @@ def _name_hedgers(
     if not named:
         raise ValueError("hedgers must name at least one hedger")
     if len(named) < len(hedgers):
-        raise ValueError("hedgers must differ; give equal ones names of their own, in a dict")
+        raise ValueError("hedgers must differ; to repeat one, name the hedgers in a dict")
     return named
 
 

@@ -183,7 +183,7 @@ def _check(table: Any, columns: Columns) -> None:
     if columns.time is None and columns.cutoff is not None:
         raise ValueError("cutoff needs the time that the forecasts are for")
     if columns.model is None and not experts:
-        raise ValueError(f"there is no column of numbers left for experts beside {columns.target}")
+        raise ValueError(f"there is no column of numbers left for experts besides {columns.target}")
     for name in filter(None, {columns.target, columns.forecast, *experts, *columns.classes}):
         refuse_other_than_numbers(table, name)
 

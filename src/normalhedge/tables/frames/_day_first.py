@@ -94,7 +94,7 @@ def _read(name: str, texts: Any, dayfirst: bool | None) -> tuple[Any, bool]:  # 
         k = pc.index(pc.not_equal(day, month), value=True).as_py()
         raise ValueError(
             f"column {name} is ambiguous: {texts[k].as_py()} is {_spelled(day[k])} with "
-            f"the day first, and {_spelled(month[k])} with the month first: say which with "
+            f"the day first, and {_spelled(month[k])} with the month first: choose with "
             "dayfirst=True or False (--dayfirst or --monthfirst)"
         )
     return day, True

@@ -144,7 +144,7 @@ def blend_hub(
     Raises
     ------
     ValueError
-        If the folder is not a hub, the target is unknown, nobody submitted on this date or there
+        If the folder is not a hub, the target is unknown, no team submitted on this date or there
         are no target data. A submission that cannot be used raises nothing: it is left out, and a
         note names the team, the file and the reason.
     """
@@ -181,14 +181,14 @@ def blend_hub(
         table = tables.get(task.target)
         if table is None or day.isoformat() not in set(table[task.date].to_pylist()):
             if targets:
-                raise ValueError(f"nobody submitted forecasts of {task.target} on {day}")
+                raise ValueError(f"no team submitted forecasts of {task.target} on {day}")
             continue
         for kind in task.outputs:
             for game in _games(hub, truth, task, kind, table, day, known_after, result.notes):
                 played = play_game(game, day, hedger, result.notes)
                 result.scores.append(_add(rows, weights, game, played, day, max_weight))
     if not rows:
-        raise ValueError(f"nobody submitted forecasts that can be blended on {day}")
+        raise ValueError(f"no team submitted forecasts that can be blended on {day}")
     _finish(result, rows, weights, tasks)
     return result
 
@@ -210,7 +210,7 @@ def _choose_date(day: Date | None, dates: Sequence[Date]) -> Date:
     if day not in dates:
         near = [str(earlier) for earlier in dates if earlier < day][-1:]
         hint = f": the last date before it is {near[0]}" if near else ""
-        raise ValueError(f"nobody submitted forecasts of {day}{hint}")
+        raise ValueError(f"no team submitted forecasts of {day}{hint}")
     return day
 
 

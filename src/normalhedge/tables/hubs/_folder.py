@@ -97,7 +97,7 @@ def read_hub(folder: str | Path) -> Hub:
 
     A model counts as made by the hub, and is left out of blends,
 
-    - if its metadata say ``ensemble_of_hub_models: true`` or ``designated_model: false``;
+    - if its metadata have ``ensemble_of_hub_models: true`` or ``designated_model: false``;
     - if the abbreviation of its team has ``hub`` in it, or is a word in the name of the hub or of
       its repository (``hub-config/admin.json``);
     - if its name has the word ``hub`` or ``baseline``, as ``Team-hubEnsemble`` has; or the word

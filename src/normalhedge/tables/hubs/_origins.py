@@ -39,14 +39,14 @@ def reason_of_hub(root: Path, model: str, words: set[str], teams: set[str]) -> s
     of_hub = metadata.get("ensemble_of_hub_models", "").lower()
     in_name = _words_in(model)
     reasons = {
-        "its metadata say that it is an ensemble of the hub's models": of_hub in YES,
-        "its metadata say that it is not for ensembles (designated_model: false)": (
+        "its metadata mark it as an ensemble of the hub's models": of_hub in YES,
+        "its metadata mark it as not for ensembles (designated_model: false)": (
             metadata.get("designated_model", "").lower() in NO
         ),
         f"{team} is the hub's own team": team.lower() in words or "hub" in team.lower(),
-        "its name says that it belongs to the hub": "hub" in in_name,
-        "its name says that it is a baseline": "baseline" in in_name,
-        "its name says that it is an ensemble, and its team has the baseline, too": (
+        "its name marks it as a model of the hub": "hub" in in_name,
+        "its name marks it as a baseline": "baseline" in in_name,
+        "its name marks it as an ensemble, and its team has the baseline, too": (
             "ensemble" in in_name and prefix in teams and of_hub not in NO
         ),
     }

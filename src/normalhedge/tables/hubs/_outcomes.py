@@ -99,7 +99,7 @@ class TargetData:
             name = path.relative_to(self.folder).as_posix()
             try:
                 if TARGET not in self._columns(path) and not _is_of(path, task, tasks):
-                    raise FileError(f"it has no column {TARGET}, which says what it is of")
+                    raise FileError(f"it has no column {TARGET}, so its target is unknown")
                 outcomes, remark = self._outcomes_in(path, task, kind, until, released)
             except FileError as error:
                 reasons.append(f"{name}: {error}")

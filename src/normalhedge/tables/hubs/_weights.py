@@ -17,7 +17,7 @@ def capped(weights: Floats, awake: np.ndarray, cap: float) -> Floats:
 
         w'_i = \min(c, \lambda w_i), \qquad \sum_i w'_i = 1, \qquad c = \max(\text{cap}, 1 / N)
 
-    where N models are awake. Where the others have no weight at all, they share the excess evenly.
+    where N models are awake. If the other models have no weight, they share the excess evenly.
 
     Parameters
     ----------

@@ -301,7 +301,8 @@ def _columns_of_models(
         for name in names:
             if name not in named:
                 raise ValueError(
-                    f"column {name} must say its model and its level, such as gam_q0.1 or gam-lo-90"
+                    f"column {name} must name its model and its level, such as gam_q0.1 or "
+                    "gam-lo-90"
                 )
         return named
     # ridge_p1 and ridge_p2 may be two models: quantiles lie on both sides of the median.
