@@ -20,6 +20,10 @@ from normalhedge.integrations.clusters import dask_workers
 TABLE, TABLES = "FILE.csv|FILE.parquet", (".csv", ".parquet")
 """A table to write: its form in help texts, and the endings of its name."""
 
+PICTURES = (".png", ".pdf", ".svg", ".pgf")
+PICTURE = "FILE.png|.pdf|.svg|.pgf"
+"""A figure to write: the endings of its name, and its form in help texts."""
+
 HEDGER = "NAME[:KEY=VALUE,...]"
 """The form of a hedger or a nature in help texts."""
 
