@@ -155,7 +155,10 @@ def measure(
 
 
 _CURVES = ("regret", "potential", "gain")
-_FIELDS = ("hedgers", "runs", "rounds", "highest_regret", "highest_potential", "part_regret")
+_FIELDS = (
+    "hedgers", "runs", "rounds", "discount", "highest_regret", "highest_potential", "part_regret",
+    "run_gain", "final_regret",
+)  # fmt: skip
 
 
 def trace_to_arrays(trace: Trace) -> Arrays:
@@ -170,6 +173,7 @@ def trace_from_arrays(arrays: Arrays) -> Trace:
     """Return the trace that `trace_to_arrays` turned into arrays."""
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS}
     fields |= {"hedgers": tuple(arrays["hedgers"].tolist()), "runs": int(arrays["runs"])}
+    fields["discount"] = tuple(arrays["discount"].tolist())
     for name in _CURVES:
         fields[name] = Curves(arrays[f"{name}_mean"], arrays[f"{name}_spread"])
     return Trace(quantile=None, quantile_regret=None, weights=None, **fields)
