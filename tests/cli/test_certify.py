@@ -65,6 +65,21 @@ def test_the_leader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
     assert levels[1] < levels[0]
 
 
+def test_the_proof_that_is_shipped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(certify, "SMALLEST_ALPHA", 1.0)  # attacks take longer
+    code, out, _ = call(capsys, "certify", "--alpha", "0.01", "--experts", "10")
+    row = next(line for line in out.splitlines() if line.startswith("│ proof"))
+    assert code == 0
+    assert "1.670" in row
+    assert "proved" in row
+    assert "shipped: c1-alpha0.01-n" in row
+    marks = {line.split("│")[5].strip() for line in out.splitlines() if line.startswith("│ ")}
+    assert marks == {"-", "numerical", "proved"}
+
+
 def test_a_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,7 +78,9 @@ SMALLEST_ALPHA = 1e-4
 @path_option("--out", "FILE.json", "Write the proof to this file.")
 @path_option("--plot", PICTURE, "Draw potential and regret against c.")
 @path_option(
-    "--table", "FILE.md|FILE.tex", "Instead, write a table of C over c and N, with proofs and attacks."
+    "--table",
+    "FILE.md|FILE.tex",
+    "Instead, write a table of C over c and N, with proofs and attacks.",
 )
 @path_option("--check", "FILE.json", "Instead, check the proof in this file.")
 def command(alpha: float | None, experts: int | None, **parameters: Any) -> None:

@@ -45,9 +45,10 @@ def _account(hedger: Hedger[Any], experts: int, discount: float | None) -> Accou
     rate = getattr(hedger, "alpha", None)
     if not inputs.is_number(rate) or not 0.0 <= float(rate or 0.0) < 1.0:
         return Account(0.0, own=False, late=False)
-    own = isinstance(hedger, CompiledHedger) or not np.isnan(
-        hedger.run(np.zeros((1, experts))).best_regret
-    ).any()
+    own = (
+        isinstance(hedger, CompiledHedger)
+        or not np.isnan(hedger.run(np.zeros((1, experts))).best_regret).any()
+    )
     return Account(float(rate or 0.0), own, late=own and bool(getattr(hedger, "delay", 0)))
 
 

@@ -16,7 +16,7 @@ from normalhedge.boundary.threads import cores
 from normalhedge.hedgers import Hedger, Run, named as make_hedger
 from normalhedge.hedgers.trace import Curves, Trace
 from normalhedge.research.games._accounts import Account, Leads, Totals, accounts
-from normalhedge.research.games.natures import Nature
+from normalhedge.research.games.natures import Nature, check_nature
 
 Players = Hedger[Any] | str | Mapping[str, Hedger[Any] | str] | Sequence[Hedger[Any] | str]
 """The hedgers of a game: one, several, or several by name."""
@@ -87,7 +87,7 @@ def play(
     >>> trace.regret.mean.shape
     (2, 1000)
     """
-    named = _name_hedgers(hedgers, nature.experts)
+    named = _name_hedgers(hedgers, check_nature(nature).experts)
     rounds, runs = inputs.count("rounds", rounds), inputs.count("runs", runs)
     every, parts = inputs.count("every", every), inputs.count("parts", parts)
     jobs = cores() if jobs is None else inputs.count("jobs", jobs)
