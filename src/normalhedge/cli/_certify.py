@@ -196,7 +196,7 @@ def _table(
     attacks: list[Attack],
 ) -> Table:
     alpha, n, c = certificate.alpha, certificate.n_experts, certificate.c
-    table = Table("", "average potential", "regret × √α", "regret", "mark", "")
+    table = Table("", "average potential", "regret × √α", "regret", "")
     table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
     paper = theorem_1(alpha, n, PAPER_C)
     covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
@@ -205,21 +205,20 @@ def _table(
         f"Theorem 1, c = {PAPER_C:g}",
         f"{PAPER_POTENTIAL:g}",
         *_both(bound, root),
-        paper.mark or "-",
-        covered,
+        covered or paper.mark,
     )
-    about = "numerical", f"grids leave {certificate.error:.1g}"
+    about = f"numerical, grids leave {certificate.error:.1g}"
     ours = at_most(certificate.potential + certificate.error)
-    table.add_row("certificate", ours, *_both(certificate.scaled_regret, root), *about)
+    table.add_row("certificate", ours, *_both(certificate.scaled_regret, root), about)
     if proved is not None:
         level = scaled_limit(proved, 1.0 / n, c)
-        table.add_row("proof", at_most(proved, 7), *_both(level, root), "proved", whence)
+        table.add_row("proof", at_most(proved, 7), *_both(level, root), f"proved, {whence}")
     hedge = frontier.hedges_bound(alpha, n)
-    table.add_row("Hedge, corrected", "", *_both(hedge, root), "proved", "must know N")
+    table.add_row("Hedge, corrected", "", *_both(hedge, root), "proved, must know N")
     for result, field in zip(attacks, ("potential", "regret"), strict=False):
         row = f"attack on the {field}"
         reached = f"{result.regret:.4g}", f"{result.regret / root:.5g}"
-        table.add_row(row, f"{result.potential:.6g}", *reached, "observed", result.name)
+        table.add_row(row, f"{result.potential:.6g}", *reached, f"observed, {result.name}")
     return table
 
 

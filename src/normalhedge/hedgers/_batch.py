@@ -84,6 +84,11 @@ def run_batch(
 
     with ThreadPoolExecutor(min(threads, len(table))) as pool:
         runs = list(pool.map(play, range(len(table))))
-    curves = (np.stack([run[k] for run in runs]) for k in (1, 2, 3))
-    weights = np.stack([run.weights for run in runs]) if keep_weights else None
-    return Batch(tuple(run.state for run in runs), *curves, weights)
+    played = [run.weights for run in runs if run.weights is not None]
+    return Batch(
+        tuple(run.state for run in runs),
+        np.stack([run.gains for run in runs]),
+        np.stack([run.best_regret for run in runs]),
+        np.stack([run.log_potential for run in runs]),
+        np.stack(played) if keep_weights else None,
+    )
