@@ -48,18 +48,18 @@ def test_best_known() -> None:
 
 def test_a_proof_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_known, "_REGISTERED", {})
-    settings = {"alpha": 0.3, "n_experts": 5, "c": 3.3}
-    assert not best_known(**settings)
-    assert proof_of(**settings) is None
-    proof = prove(certify(**settings, tolerance=1e-3), slack=5e-2)
+    settings = (0.3, 5, 3.3)
+    assert not best_known(*settings)
+    assert proof_of(*settings) is None
+    proof = prove(certify(*settings, tolerance=1e-3), slack=5e-2)
     path = tmp_path / "mine.json"
     proof.write(path)
     claim = register_proof(path)
-    assert claim == proof_of(**settings)
+    assert claim == proof_of(*settings)
     bound = NormalHedge(0.3, 3.3).bound(5)
     assert (bound.potential, bound.mark) == (proof.potential, "proved")
-    assert best_known(**settings | {"n_experts": 3}).potential == proof.potential
-    assert not best_known(**settings | {"n_experts": 6})
+    assert best_known(0.3, 3, 3.3).potential == proof.potential
+    assert not best_known(0.3, 6, 3.3)
     register_proof(path)
     assert len(_known._REGISTERED) == 1
     content = json.loads(path.read_text())

@@ -23,7 +23,7 @@ from normalhedge.hedgers._regret_matching import DORM, DORMPlus, RegretMatching,
 from normalhedge.hedgers._report import Report
 from normalhedge.hedgers._sharing import FixedShare, VariableShare
 from normalhedge.hedgers._squint import Squint, SquintCommon
-from normalhedge.hedgers._state import State
+from normalhedge.hedgers._state import State, rank as rank
 from normalhedge.hedgers._yardsticks import FollowTheLeader, Uniform
 
 HEDGERS: dict[str, Callable[..., CompiledHedger]] = {

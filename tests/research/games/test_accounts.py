@@ -24,6 +24,8 @@ def test_totals_are_a_recursion_over_blocks(alpha: float) -> None:
     np.testing.assert_allclose(fast, slow, rtol=1e-12, atol=1e-11)
     leads, place = Leads(3, alpha, 0.6), 1  # two of three experts
     best, some = leads.add(gains, np.arange(0, 500, 9))
+    assert best is not None
+    assert some is not None
     np.testing.assert_allclose(best, np.max(slow, axis=1), atol=1e-11)
     np.testing.assert_allclose(some, np.sort(slow, axis=1)[::9, place], atol=1e-11)
 
@@ -65,7 +67,7 @@ class Silent(Plain):
     """The same, and it does not know its own gains."""
 
     def run(self, gains, confidence=None, **options):  # type: ignore[no-untyped-def]
-        run = super().run(gains, confidence, **options)
+        run = super().run(gains, confidence, **options)  # type: ignore[no-untyped-call]
         return run._replace(gains=np.full(len(run.gains), np.nan))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from normalhedge.hedgers import Hedger
 from normalhedge.research.games import IndependentCoins, play
-from normalhedge.research.games.chips import BinomialWeights, BoostByMajority, ways
+from normalhedge.research.games.chips import BinomialWeights, BoostByMajority, Chips, ways
 
 LOST = -(10**9)
 
@@ -46,9 +46,10 @@ def most_if_all_agree(chips: tuple[int, ...]) -> int:
 
 def worst_of(hedger: BinomialWeights, n: int) -> int:
     """Return the most mistakes of the vote against every sequence that keeps an expert alive."""
-    k, seen = hedger.mistakes, {}
+    k = hedger.mistakes
+    seen: dict[tuple[float, ...], int] = {}
 
-    def follow(state) -> int:  # type: ignore[no-untyped-def]
+    def follow(state: Chips) -> int:
         alive = state.positions <= k
         key = (*sorted(state.positions[alive]), state.errors)
         if key in seen:
@@ -131,11 +132,11 @@ def test_potential_and_weights_are_chances_of_coins(rounds: int) -> None:
 
 
 def test_few_experts_end_above_zero_while_the_hedger_loses() -> None:
-    """Every sequence of small games in which it loses 2 gamma in each round; one reaches it."""
+    """Every sequence of small games in which it loses 2 gamma in each round."""
     hedger, n = BoostByMajority(4, 0.1), 4
     shares = []
 
-    def follow(state) -> None:  # type: ignore[no-untyped-def]
+    def follow(state: Chips) -> None:
         if state.rounds == hedger.rounds:
             shares.append((state.positions >= 0).mean())
             return
@@ -145,7 +146,13 @@ def test_few_experts_end_above_zero_while_the_hedger_loses() -> None:
 
     follow(hedger.init(n))
     assert 0.0 < max(shares) <= hedger.share()
-    assert hedger.share() - max(shares) < 1.0 / n  # no smaller multiple of 1/N holds
+
+
+def test_coins_reach_the_share() -> None:
+    hedger, n = BoostByMajority(15, 0.1), 20_000
+    coins = np.random.default_rng(0).random((15, n)) < 0.5 - hedger.gamma
+    share = ((2.0 * coins - 1.0).sum(axis=0) >= 0.0).mean()
+    assert abs(share - hedger.share()) < 4.0 * math.sqrt(0.25 / n)
 
 
 def test_in_games() -> None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers import CompiledHedger, Hedger
-from normalhedge.hedgers._state import rank
+from normalhedge.hedgers import CompiledHedger, Hedger, rank
 
 SPAN = 16.0
 """The largest ``-ln (1-alpha)^L`` of the L rounds that are added up at once: what is lost to

@@ -230,7 +230,7 @@ class BoostByMajority(_ChipHedger):
     Examples
     --------
     >>> BoostByMajority(rounds=99, gamma=0.1).share().__round__(4)
-    0.0223
+    0.0219
     """
 
     rounds: int

@@ -76,8 +76,8 @@ def simulate(
         sign, so that the half that is behind gains. That is the worst drift for small c, see
         `two_experts`.
     time, step
-        The length of a path and of a step, in units of 1/alpha rounds. A step of ``1e-3`` is a
-        round at alpha = .001.
+        The length of a path and of a step, at least 1e-6, in units of 1/alpha rounds. A step of
+        ``1e-3`` is a round at alpha = .001.
     paths, seed
         How many paths, and the seed of their noise.
 
@@ -89,10 +89,8 @@ def simulate(
     """
     n, paths = inputs.count("n_experts", n_experts, 2), inputs.count("paths", paths)
     c = inputs.number("c", c, 0.5, 1e3)
-    step = inputs.number("step", step, 0.0, LARGEST_STEP, closed=True)
+    step = inputs.number("step", step, 1e-6, LARGEST_STEP, closed=True)
     steps = math.ceil(inputs.number("time", time, step, 1e6, closed=True) / step)
-    if not step:
-        raise ValueError(f"step must be in (0, {LARGEST_STEP:g}], got 0.0")
     if drive not in get_args(Drive):
         raise ValueError(f"drive must be one of {', '.join(get_args(Drive))}, got {drive!r}")
     rng, x = np.random.default_rng(seed), np.zeros((paths, n))
@@ -110,7 +108,8 @@ def simulate(
         x = kept * x + noise * (move - (p * move).sum(axis=1, keepdims=True))
         potential[:, k] = np.exp(np.maximum(x, 0.0) ** 2 / (2.0 * c)).mean(axis=1)
         leader[:, k] = x.max(axis=1)
-    return Paths(step * np.arange(1, steps + 1), potential, leader, x)
+    times: Floats = np.asarray(step * np.arange(1.0, steps + 1.0), dtype=np.float64)
+    return Paths(times, potential, leader, x)
 
 
 def weights(x: Floats, c: float) -> Floats:

@@ -110,9 +110,10 @@ class Figure:
 
     def with_settings(self, experts: int | None, alpha: float | None) -> "Figure":
         """Return the figure with another number of experts or rate; equal panels become one."""
-        changes = {"experts": experts, "alpha": alpha}
-        changes = {name: value for name, value in changes.items() if value is not None}
-        panels = tuple(dict.fromkeys(replace(panel, **changes) for panel in self.panels))
+        changed = (
+            replace(p, experts=experts or p.experts, alpha=alpha or p.alpha) for p in self.panels
+        )
+        panels = tuple(dict.fromkeys(changed))
         numbers = sorted({panel.experts for panel in panels})
         text = (
             f"As the figure of the paper, with N = {', '.join(map(str, numbers))} and "
