@@ -194,6 +194,7 @@ def _print(board: Leaderboard) -> None:
         if isinstance(panel, PanelContest) and panel.notes:
             echo(f"notes: {'; '.join(panel.notes)}", err=True)
         lines += ["", standing.contest.name, *number_tables.as_text(*panel_table(standing))]
+        lines += ["own regret: at the hedger's own discount, so hedgers cannot be compared by it"]
     echo("\n".join(lines) + "\n")
 
 

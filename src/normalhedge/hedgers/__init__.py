@@ -5,7 +5,7 @@ from collections.abc import Callable
 from normalhedge.boundary import specs
 from normalhedge.hedgers._ada_hedge import AdaHedge, AdaHedgeD, FlipFlop
 from normalhedge.hedgers._arguments import read_round
-from normalhedge.hedgers._batch import Batch, run_batch
+from normalhedge.hedgers._batch import BatchRun, run_batch
 from normalhedge.hedgers._bates_granger import BatesGranger
 from normalhedge.hedgers._coin_betting import CoinBetting
 from normalhedge.hedgers._compiled_hedger import CompiledHedger
@@ -92,7 +92,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedgeD",
     "AdaNormalHedge",
     "BOA",
-    "Batch",
+    "BatchRun",
     "BatesGranger",
     "CoinBetting",
     "CompiledHedger",

@@ -12,7 +12,7 @@ from normalhedge.boundary.threads import cores
 from normalhedge.hedgers._protocol import Hedger, Run
 
 
-class Batch(NamedTuple):
+class BatchRun(NamedTuple):
     """The records of many games, with a first axis for the games.
 
     Attributes
@@ -39,7 +39,7 @@ def run_batch(
     *,
     keep_weights: bool = False,
     jobs: int | None = None,
-) -> Batch:
+) -> BatchRun:
     """Play many games of the same size, such as one for each seed.
 
     The numbers are those of `run` on each game, for any number of jobs.
@@ -85,7 +85,7 @@ def run_batch(
     with ThreadPoolExecutor(min(threads, len(table))) as pool:
         runs = list(pool.map(play, range(len(table))))
     played = [run.weights for run in runs if run.weights is not None]
-    return Batch(
+    return BatchRun(
         tuple(run.state for run in runs),
         np.stack([run.gains for run in runs]),
         np.stack([run.best_regret for run in runs]),

@@ -32,7 +32,7 @@ POINTS = 501
 """The points of the first grid on a level of the potential."""
 
 
-class Paths(NamedTuple):
+class RegretPaths(NamedTuple):
     """Simulated paths.
 
     Attributes
@@ -60,7 +60,7 @@ def simulate(
     step: float = 1e-3,
     paths: int = 1,
     seed: int = 0,
-) -> Paths:
+) -> RegretPaths:
     """Simulate the scaled regrets to NormalHedge, driven by Wiener processes.
 
     A step decays by ``exp(-step)`` and has the exact variance of the decaying process, with the
@@ -109,7 +109,7 @@ def simulate(
         potential[:, k] = np.exp(np.maximum(x, 0.0) ** 2 / (2.0 * c)).mean(axis=1)
         leader[:, k] = x.max(axis=1)
     times: Floats = np.asarray(step * np.arange(1.0, steps + 1.0), dtype=np.float64)
-    return Paths(times, potential, leader, x)
+    return RegretPaths(times, potential, leader, x)
 
 
 def weights(x: Floats, c: float) -> Floats:

@@ -157,8 +157,15 @@ def section(points: Sequence[FrontierPoint]) -> Section:
     )
 
 
-HEAD = ("c", *(f"C, {kind}" for kind in ("one round", "leader known", "proved", "attack")),
-        "regret, bound", "regret, attack")  # fmt: skip
+HEAD = (
+    "c",
+    "C, one round (numerical)",
+    "C, leader known (numerical)",
+    "C, proved",
+    "C, attack (observed)",
+    "regret, bound (numerical)",
+    "regret, attack (observed)",
+)
 
 
 def bound_text(value: float, digits: int = 5) -> str:
