@@ -65,6 +65,21 @@ def test_the_leader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
     assert levels[1] < levels[0]
 
 
+def test_the_proof_that_is_shipped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(certify, "SMALLEST_ALPHA", 1.0)  # attacks take longer
+    code, out, _ = call(capsys, "certify", "--alpha", "0.01", "--experts", "10")
+    assert code == 0
+    starts = ("certificate", "proof", "Hedge")
+    rows = [next(r for r in out.splitlines() if r.startswith(f"│ {start}")) for start in starts]
+    for row, mark in zip(rows, ("numerical", "proved", "proved"), strict=True):
+        assert mark in row
+    assert "1.670" in rows[1]
+    assert "shipped: c1-alpha0.01-n" in rows[1]
+
+
 def test_a_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +111,7 @@ def test_a_table(
         ("--alpha 0.1 --experts 3 --c nan", "c must be"),
         ("--alpha 0.1 --experts 3 --c 1 --best", "--best finds c"),
         ("--alpha 0.1 --experts 3 --out x.json", "add --prove"),
-        ("--alpha 0.1 --experts 3 --plot x.svg", "must end in .png or .pdf"),
+        ("--alpha 0.1 --experts 3 --plot x.gif", "must end in .png or .pdf or .svg"),
         ("--alpha 0.01 --experts 10 --c 0.4", "no bound on the average potential"),
         ("--check none.json", "not proved: the file cannot be read"),
     ],
@@ -120,7 +135,7 @@ def test_without_attacks_the_bounds_are_shown(capsys: pytest.CaptureFixture[str]
 def test_a_game_shows_its_bound(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "play", "--rounds", "60", "--experts", "10")
     assert code == 0
-    assert "(proof)" in " ".join(out.split())
+    assert ", proved" in " ".join(out.split())
 
 
 def test_every_number_of_experts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.command import call
@@ -37,6 +38,29 @@ def test_an_output_folder_that_is_a_file(
     code, _, error = call(capsys, "paper", "--quick", "--out", str(tmp_path / "out"))
     assert code == 2
     assert "out" in error
+
+
+def test_a_figure_with_other_settings(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ("paper", "--quick", "--out", str(tmp_path))
+    changed = ("--only", "figure-3", "--experts", "20", "--alpha", "0.05")
+    code, _, _ = call(capsys, *words, *changed)
+    assert code == 0
+    table = pq.read_table(tmp_path / "figure-3.parquet").to_pydict()
+    assert (set(table["experts"]), set(table["alpha"])) == ({20}, {0.05})
+    assert (max(table["round"]), set(table["gamma"])) == (200, {0.2, 0.8})
+    assert (tmp_path / "figure-3.svg").exists()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "normalhedge paper --seed 0 --experts 20 --alpha 0.05 --quick --only figure-3" in page
+    assert "not a claim" in page.lower()
+    for bad, sentence in (
+        (("--only", "pulse", "--experts", "20"), "unknown figure of the paper 'pulse'"),
+        (("--experts", "0"), "experts must be at least 1"),
+        (("--alpha", "1"), "alpha must be strictly between 0 and 1"),
+        (("--only", "figure-1", "--experts", "20"), "at least one good expert"),
+    ):
+        code, _, error = call(capsys, *words, *bad)
+        assert code == 2
+        assert sentence in error
 
 
 def test_the_paper_in_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

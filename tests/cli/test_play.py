@@ -1,12 +1,19 @@
 """The verb `play`."""
 
 import csv
+import doctest
+import shutil
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from normalhedge import checks
+from normalhedge.hedgers import HEDGERS
+from normalhedge.research.games import NATURES
 from tests.cli.command import call
 
 PLAY = ("play", "--rounds", "60", "--experts", "10")
@@ -52,6 +59,68 @@ def test_play_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "4 experts" in out
 
 
+def mine(folder: Path) -> None:
+    """Write the hedger and the nature of the page on own hedgers into a file, mine.py."""
+    page = Path(__file__).parents[2] / "docs" / "own-hedgers.md"
+    examples = doctest.DocTestParser().get_examples(page.read_text("utf-8"))
+    wanted = ("import", "from", "class", "@dataclass")
+    kept = (e.source for e in examples if not e.want and e.source.startswith(wanted))
+    (folder / "mine.py").write_text("".join(kept), "utf-8")
+
+
+def test_the_page_on_own_hedgers_in_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    added: list[tuple[dict[str, Any], str]] = [(HEDGERS, "mine:Softmax"), (NATURES, "mine:Waves")]
+    for known, name in added:
+        monkeypatch.setitem(known, name, None)
+        del known[name]  # what the command adds is forgotten after the test
+    monkeypatch.setenv("COLUMNS", "80")
+    words = ["--hedger", "mine:Softmax", "--hedger", "mine:Softmax:rate=0.1", "--quantile", "0.4"]
+    words += ["--hedger", "normal-hedge:memory=50", "--hedger", "normal-hedge:memory=500"]
+    code, out, error = call(
+        capsys, *PLAY, *words, "--nature", "mine:Waves:experts=4", "--runs", "2", "--table", "t.tex"
+    )
+    assert (code, error) == (0, "")
+    assert "different rates and cannot be compared" in out
+    assert "nan" not in out
+    lines = [line for line in out.splitlines() if line.startswith(("mine", "normal"))]
+    assert len(lines) == len(set(lines)) == 4
+    table = Path("t.tex").read_text("utf-8")
+    assert r"\begin{tabular}{lrrrrrrr} \toprule" in table
+    assert "normal-hedge:memory=50 &" in table
+    code, out, _ = call(capsys, *PLAY, *words, "--nature", "mine:Waves", "--discount", "0.02")
+    assert code == 0
+    assert "different rates" not in out
+    out_folder = ("--out", str(tmp_path / "out"), "--rounds", "30", "--runs", "2", "--experts", "4")
+    both = ("--hedger", "mine:Softmax", "--hedger", "hedge", "--nature", "mine:Waves")
+    code, out, _ = call(capsys, "compare", *out_folder, *both, "--nature", "break-away")
+    assert code == 0
+    assert "mine:Softmax" in out
+    assert "A: mine:Waves" in out
+    checks.check_hedger(HEDGERS["mine:Softmax"]())
+    for wrong, sentence in (
+        ("mine:Soft", "the hedger mine:Soft cannot be imported"),
+        ("nowhere:It", "the hedger nowhere:It cannot be imported"),
+        ("mine:np", "mine:np must make a hedger or be one"),
+    ):
+        code, _, error = call(capsys, *PLAY, "--hedger", wrong)
+        assert code == 2
+        assert sentence in error
+
+
+def test_figures_for_papers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "plot.svg"
+    assert call(capsys, *PLAY, "--runs", "3", "--plot", str(picture))[0] == 0
+    assert "<svg" in picture.read_text("utf-8")
+    code, _, error = call(capsys, *PLAY, "--plot", str(tmp_path / "plot.pgf"))
+    assert code == (0 if shutil.which("xelatex") else 2)
+    assert code == 0 or "PGF needs xelatex, which is not installed" in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -72,7 +141,7 @@ def test_play_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         (["--experts", "0"], "experts must be at least 1, got 0"),
         (["--alpha", "1"], "alpha must be strictly between 0 and 1, got 1.0"),
         (["--out", "numbers.xls"], "must end in .csv or .parquet"),
-        (["--plot", "plot.gif"], "must end in .png or .pdf"),
+        (["--plot", "plot.gif"], "must end in .png or .pdf or .svg"),
         (["--out", "/proc/nowhere/x.csv"], "/proc/nowhere"),
         (["--hodger", "hedge"], "--hodger"),
         (["--hedger", "hedge", "--hedger", "hedge"], "each --hedger must be different"),

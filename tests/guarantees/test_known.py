@@ -1,12 +1,23 @@
 """The best bound that is known."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
-from normalhedge.guarantees import best_known, certify, theorem_1
+from normalhedge.guarantees import (
+    _known,
+    best_known,
+    certify,
+    proof_of,
+    prove,
+    register_proof,
+    theorem_1,
+)
+from normalhedge.guarantees.check_proof import NotProved
 from normalhedge.research.games import BreakAway, Greedy
 from tests import adversaries
 
@@ -33,6 +44,37 @@ def test_best_known() -> None:
     assert exact < found.potential < exact + 0.011 * (exact - 1.0)
     assert not best_known(1e-3, 20, 0.5, numerical=True)
     assert not best_known(0.9, 20, 1e-3, numerical=True)
+
+
+def test_a_proof_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_known, "_REGISTERED", {})
+    settings = (0.3, 5, 3.3)
+    assert not best_known(*settings)
+    assert proof_of(*settings) is None
+    proof = prove(certify(*settings, tolerance=1e-3), slack=5e-2)
+    path = tmp_path / "mine.json"
+    proof.write(path)
+    claim = register_proof(path)
+    assert claim == proof_of(*settings)
+    bound = NormalHedge(0.3, 3.3).bound(5)
+    assert (bound.potential, bound.mark) == (proof.potential, "proved")
+    assert best_known(0.3, 3, 3.3).potential == proof.potential
+    assert not best_known(0.3, 6, 3.3)
+    register_proof(path)
+    assert len(_known._REGISTERED) == 1
+    content = json.loads(path.read_text())
+    content["claim"]["potential"] = "1.0001"
+    false = tmp_path / "false.json"
+    false.write_text(json.dumps(content))
+    with pytest.raises(NotProved):
+        register_proof(false)
+    assert len(_known._REGISTERED) == 1
+
+
+def test_marks() -> None:
+    assert best_known(1e-3, 1000, 1.0).mark == "proved"
+    assert best_known(0.03, 20, 3.0, numerical=True).mark == "numerical"
+    assert best_known(0.03, 20, 3.0).mark == ""
 
 
 @pytest.mark.parametrize(("alpha", "n", "c"), [(0.01, 10, 1.0), (0.01, 1000, 1.0), (0.05, 10, 4.0)])

@@ -32,7 +32,9 @@ def test_cells_come_back_to_the_bit(tmp_path: Path) -> None:
     back = trace_from_arrays(arrays)
     assert back.hedgers == trace.hedgers
     assert back.runs == trace.runs
-    for name in ("rounds", "highest_regret", "highest_potential", "part_regret"):
+    assert back.discount == trace.discount
+    names = ("rounds", "highest_regret", "highest_potential", "part_regret")
+    for name in (*names, "run_gain", "final_regret"):
         np.testing.assert_array_equal(getattr(back, name), getattr(trace, name))
     for name in ("regret", "potential", "gain"):
         for one, other in zip(getattr(back, name), getattr(trace, name), strict=True):

@@ -40,9 +40,8 @@ def require(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.split(".", maxsplit=1)[0]
-        raise ImportError(
-            f"this needs {package}: pip install 'normalhedge[{EXTRAS[package]}]'"
-        ) from error
+        install = f"'normalhedge[{EXTRAS[package]}]'" if package in EXTRAS else package
+        raise ImportError(f"this needs {package}: pip install {install}") from error
 
 
 def lazily(package: str, places: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:

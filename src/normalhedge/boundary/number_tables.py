@@ -1,6 +1,7 @@
 """Tables in files: read numbers in blocks, and write results whole or not at all."""
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -166,6 +167,57 @@ def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> N
 def _inert(cell: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def write_text_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table for people as Markdown or LaTeX, depending on the suffix of the path."""
+    lines = as_latex(head, rows) if path.suffix.lower() == ".tex" else as_markdown(head, rows)
+    write_whole(path, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
+
+
+def as_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return [lines[0], "|---" * len(head) + "|", *lines[1:]]
+
+
+LATEX = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "α": r"$\alpha$",
+        "ε": r"$\varepsilon$",
+        "γ": r"$\gamma$",
+        "η": r"$\eta$",
+        "µ": r"\textmu{}",
+        "√": r"$\surd$",
+        "×": r"$\times$",
+        "±": r"$\pm$",
+        "<": r"$<$",
+        ">": r"$>$",
+    }
+)
+"""The characters that LaTeX reads otherwise than as they are, or that its fonts lack."""
+
+
+def as_latex(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    r"""Return the lines of a ``tabular`` with the rules of the package booktabs.
+
+    Examples
+    --------
+    >>> as_latex(["c", "R √α"], [["1", "**3.6**"]])[3:5]
+    ['1 & \\textbf{3.6} \\\\', '\\bottomrule']
+    """
+    plain = [[BOLD.sub(r"\\textbf{\1}", cell.translate(LATEX)) for cell in line] for line in rows]
+    lines = [" & ".join(cells) + r" \\" for cells in ([c.translate(LATEX) for c in head], *plain)]
+    start = rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}} \toprule"
+    return [start, lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"]
+
+
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+"""Bold text in the cells of tables, as Markdown writes it."""
 
 
 def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:

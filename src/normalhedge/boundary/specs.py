@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -18,8 +19,14 @@ def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
 
 
-def settings_in(text: str) -> tuple[str, dict[str, str]]:
+OWN = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*):([A-Za-z_]\w*)(?=:|$)")
+"""The form of an object of the user's own, ``module:name``, before its settings."""
+
+
+def settings_in(text: str, known: Iterable[str] = ()) -> tuple[str, dict[str, str]]:
     """Return the name and the settings of ``name:key=value,...``, as text.
+
+    A known name may be ``module:name``.
 
     Examples
     --------
@@ -27,6 +34,9 @@ def settings_in(text: str) -> tuple[str, dict[str, str]]:
     ('normal-hedge', {'memory': '50', 'c': '1'})
     """
     name, _, rest = text.partition(":")
+    own = OWN.match(text)
+    if own and own[0] in known:
+        name, rest = own[0], text[own.end() + 1 :]
     settings = {}
     for pair in filter(None, rest.split(",")):
         key, equals, value = pair.partition("=")
@@ -46,10 +56,11 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults
     >>> make("colour", "grey:dark=false", {"grey": lambda dark=True: dark})
     False
     """
-    name = text.partition(":")[0]
+    own = OWN.match(text)
+    name = own[0] if own and own[0] in known else text.partition(":")[0]
     if name not in known:
         raise nearest(kind, name, known)
-    _, texts = settings_in(text)
+    _, texts = settings_in(text, known)
     factory = known[name]
     accepted = inspect.signature(factory).parameters
     settings: dict[str, object] = {k: v for k, v in defaults.items() if k in accepted}

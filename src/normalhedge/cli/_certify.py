@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from normalhedge.boundary import inputs, whole_files
+from normalhedge.boundary import inputs, number_tables
 from normalhedge.cli._progress import ProgressBar
-from normalhedge.cli._shared import check_ending, path_option
+from normalhedge.cli._shared import PICTURE, PICTURES, check_ending, path_option
 from normalhedge.cli._terminal import echo
 from normalhedge.guarantees import (
     PAPER_C,
@@ -25,6 +25,7 @@ from normalhedge.guarantees import (
     certify_every,
     certify_led,
     critical_reach,
+    proof_of,
     prove,
     scaled_limit,
     theorem_1,
@@ -56,8 +57,9 @@ SMALLEST_ALPHA = 1e-4
 
 @click.command(
     "certify",
-    epilog="The table shows an upper bound on the average potential, the bound on the regret that "
-    "follows, and the values that attacks reach.",
+    epilog="The table shows upper bounds on the average potential, the bounds on the regret that "
+    "follow, and the values that attacks reach. Each is proved, numerical (computed to a stated "
+    "accuracy) or observed.",
 )
 @click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
 @click.option(
@@ -74,9 +76,11 @@ SMALLEST_ALPHA = 1e-4
               "minute.")  # fmt: skip
 @click.option("--prove", is_flag=True, help="Prove the bound, and write the proof.")
 @path_option("--out", "FILE.json", "Write the proof to this file.")
-@path_option("--plot", "FILE.png|FILE.pdf", "Draw potential and regret against c.")
+@path_option("--plot", PICTURE, "Draw potential and regret against c.")
 @path_option(
-    "--table", "FILE.md", "Instead, write a table of C over c and N, with proofs and attacks."
+    "--table",
+    "FILE.md|FILE.tex",
+    "Instead, write a table of C over c and N, with proofs and attacks.",
 )
 @path_option("--check", "FILE.json", "Instead, check the proof in this file.")
 def command(alpha: float | None, experts: int | None, **parameters: Any) -> None:
@@ -90,10 +94,7 @@ def command(alpha: float | None, experts: int | None, **parameters: Any) -> None
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     with ProgressBar("certifying") as bar:
         if parameters["table"] is not None:
-            text = frontier.markdown(alpha, bar)
-            whole_files.write_whole(
-                parameters["table"], lambda part: part.write_text(text, "utf-8")
-            )
+            number_tables.write_text_table(parameters["table"], *frontier.table(alpha, bar))
             echo(f"wrote {parameters['table']}")
             return
         if parameters["reach"] is not None:
@@ -133,8 +134,8 @@ def _one(bar: ProgressBar, alpha: float, experts: int, parameters: dict[str, Any
         attacks.append(attack(alpha, experts, certificate.c, goal=goal))
         bar.done(1, "attacked")
     bar.stop()
-    level = None if proof is None else float(proof.potential)
-    Console().print(_table(certificate, level, attacks))
+    level, whence = (proof.potential, "checked") if proof else _shipped(certificate)
+    Console().print(_table(certificate, level, whence, attacks))
     if attacks:
         highest = max(a.potential for a in attacks)
         limit = certificate.potential + certificate.error if level is None else level
@@ -149,6 +150,14 @@ def _one(bar: ProgressBar, alpha: float, experts: int, parameters: dict[str, Any
         echo(f"wrote {path}")
     if parameters["plot"] is not None:
         _plot(alpha, experts, certificate.c, parameters["plot"])
+
+
+def _shipped(certificate: Certificate | LedCertificate) -> tuple[float | None, str]:
+    """Return the potential that a proof of this package promises, if there is one, and its file."""
+    claim = proof_of(certificate.alpha, certificate.n_experts, certificate.c)
+    if claim is None:
+        return None, ""
+    return claim.potential_of(certificate.n_experts), f"shipped: {claim.file}"
 
 
 def _every(bar: ProgressBar, alpha: float, parameters: dict[str, Any]) -> None:
@@ -181,29 +190,36 @@ def _every(bar: ProgressBar, alpha: float, parameters: dict[str, Any]) -> None:
 
 
 def _table(
-    certificate: Certificate | LedCertificate, proved: float | None, attacks: list[Attack]
+    certificate: Certificate | LedCertificate,
+    proved: float | None,
+    whence: str,
+    attacks: list[Attack],
 ) -> Table:
     alpha, n, c = certificate.alpha, certificate.n_experts, certificate.c
     table = Table("", "average potential", "regret × √α", "regret", "")
+    table.columns[-1].overflow = "fold"  # names of files are long
     table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
     paper = theorem_1(alpha, n, PAPER_C)
     covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
     root, bound = math.sqrt(alpha), frontier.paper_bound(n)
     table.add_row(
-        f"Theorem 1, c = {PAPER_C:g}", f"{PAPER_POTENTIAL:g}", *_both(bound, root), covered
+        f"Theorem 1, c = {PAPER_C:g}",
+        f"{PAPER_POTENTIAL:g}",
+        *_both(bound, root),
+        covered or paper.mark,
     )
     about = f"numerical, grids leave {certificate.error:.1g}"
     ours = at_most(certificate.potential + certificate.error)
     table.add_row("certificate", ours, *_both(certificate.scaled_regret, root), about)
     if proved is not None:
         level = scaled_limit(proved, 1.0 / n, c)
-        table.add_row("proof", at_most(proved, 7), *_both(level, root), "checked")
+        table.add_row("proof", at_most(proved, 7), *_both(level, root), f"proved, {whence}")
     hedge = frontier.hedges_bound(alpha, n)
-    table.add_row("Hedge, corrected", "", *_both(hedge, root), "needs N")
+    table.add_row("Hedge, corrected", "", *_both(hedge, root), "proved, must know N")
     for result, field in zip(attacks, ("potential", "regret"), strict=False):
         row = f"attack on the {field}"
         reached = f"{result.regret:.4g}", f"{result.regret / root:.5g}"
-        table.add_row(row, f"{result.potential:.6g}", *reached, result.name)
+        table.add_row(row, f"{result.potential:.6g}", *reached, f"observed, {result.name}")
     return table
 
 
@@ -245,7 +261,7 @@ def _check_options(alpha: float | None, experts: int | None, parameters: dict[st
         ]
         if parameters[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
-    endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
+    endings = {"out": (".json",), "plot": PICTURES, "table": (".md", ".tex")}
     for name, accepted in endings.items():
         check_ending(parameters[name], accepted)
     if parameters["out"] is not None and not parameters["prove"]:

@@ -12,10 +12,10 @@ from normalhedge.boundary import inputs, number_tables
 from normalhedge.cli import _options as cli_options, _shared as shared
 from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._terminal import echo
-from normalhedge.hedgers import HEDGERS
+from normalhedge.hedgers import HEDGERS, Hedger
 from normalhedge.mixtures.rules import MEMORY
 from normalhedge.reports import sentence
-from normalhedge.research.games import NATURES
+from normalhedge.research.games import NATURES, Nature
 from normalhedge.research.leaderboard import (
     FIELD,
     FIELD_ON_PANELS,
@@ -52,7 +52,8 @@ LEGEND = (
     + ", ".join(HEDGERS)
     + ". Natures: "
     + ", ".join(NATURES)
-    + f". '--nature {ALL}' adds the default natures to a --panel. auto, the default of "
+    + f". {shared.OWN_TEXT} '--nature {ALL}' adds the default natures to a --panel. auto, the "
+    "default of "
     "blend, takes part on a panel, where there are forecasts to combine; the output then ends with "
     "a recommendation.",
 )
@@ -105,6 +106,10 @@ def command(
 ) -> None:
     """Benchmark hedgers on simulated games and real panels."""
     names = hedgers or (FIELD if panel is None else FIELD_ON_PANELS)
+    for text in names:
+        shared.import_own("hedger", text, HEDGERS, Hedger)
+    for text in natures:
+        shared.import_own("nature", text, NATURES, Nature)
     settings = _settings(parameters)
     contests = _contests(natures, panel, settings, parameters)
     with (
@@ -189,6 +194,7 @@ def _print(board: Leaderboard) -> None:
         if isinstance(panel, PanelContest) and panel.notes:
             echo(f"notes: {'; '.join(panel.notes)}", err=True)
         lines += ["", standing.contest.name, *number_tables.as_text(*panel_table(standing))]
+        lines += ["own regret: at the hedger's own discount, so hedgers cannot be compared by it"]
     echo("\n".join(lines) + "\n")
 
 

@@ -7,17 +7,16 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from normalhedge.boundary import extras, inputs, number_tables, specs
 from normalhedge.boundary.terminal import shown
 from normalhedge.cli import _shared as shared
 from normalhedge.cli._progress import ProgressBar
+from normalhedge.cli._terminal import echo
 from normalhedge.guarantees import at_most
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
 from normalhedge.reports.plots import PALETTE, regret_figure
-from normalhedge.research.games import NATURES, Nature, Replay, Trace, play
+from normalhedge.research.games import NATURES, Nature, Replay, Trace, check_nature, play
 
 POINTS = 1000
 """About how many rounds are recorded unless --every says otherwise."""
@@ -26,13 +25,23 @@ MARKERS = ("hd", "x", "o", "+", "*", "#")
 """What curves in a terminal are drawn with, so that they differ without colours too."""
 
 
+NARROWEST = 12
+"""The fewest characters of a name in one line of the table."""
+
+CAPTION = (
+    "regret, gain: the mean of all rounds; highest, potential: the largest in any round of",
+    "any run, observed; bound: the regret never exceeds it, proved or numerical",
+)
+
+
 @click.command(
     "play",
     epilog="Hedgers: "
     + ", ".join(HEDGERS)
     + ". Natures: "
     + ", ".join(NATURES)
-    + ". Settings follow a colon: normal-hedge:c=1 or good-and-bad:gamma=0.4,f=0.1.",
+    + ". Settings follow a colon: normal-hedge:c=1 or good-and-bad:gamma=0.4,f=0.1. "
+    + shared.OWN_TEXT,
 )
 @click.option(
     "--hedger",
@@ -57,8 +66,14 @@ MARKERS = ("hd", "x", "o", "+", "*", "#")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--every", type=int, help="Record one round in so many.")
 @click.option("--quantile", type=float, help="Also show the regret to the best share of experts.")
+@click.option(
+    "--discount",
+    type=float,
+    help="Discount the regrets of all hedgers at this rate.  [default: each at its own]",
+)
 @shared.jobs_option
-@shared.path_option("--plot", "FILE.png", "Draw the plot into a file instead of the terminal.")
+@shared.path_option("--plot", shared.PICTURE, "Draw the plot into a file, not the terminal.")
+@shared.path_option("--table", "FILE.md|FILE.tex", "Write the table that is shown.")
 @shared.path_option("--out", shared.TABLE, "Write the recorded numbers.")
 def command(
     hedgers: tuple[str, ...],
@@ -70,19 +85,25 @@ def command(
     seed: int,
     every: int | None,
     quantile: float | None,
+    discount: float | None,
     jobs: int | None,
     plot: Path | None,
+    table: Path | None,
     out: Path | None,
 ) -> None:
     """Simulate one game and show the regret of hedgers to the best expert."""
-    shared.check_ending(plot, (".png", ".pdf"))
+    shared.check_ending(plot, shared.PICTURES)
+    shared.check_ending(table, (".md", ".tex"))
     shared.check_ending(out, shared.TABLES)
     experts = inputs.count("experts", experts)
     texts = hedgers or ("normal-hedge", "hedge")
+    for text in texts:
+        shared.import_own("hedger", text, HEDGERS, Hedger)
+    shared.import_own("nature", nature, NATURES, Nature)
     # An adversary is aimed at the first hedger.
     target = named(texts[0], experts, alpha=alpha)
-    world: Nature = specs.make(
-        "nature", nature, NATURES, target=target, alpha=alpha, experts=experts
+    world = check_nature(
+        specs.make("nature", nature, NATURES, target=target, alpha=alpha, experts=experts)
     )
     if len(set(texts)) < len(texts):
         raise click.UsageError("each --hedger must be different")
@@ -101,11 +122,18 @@ def command(
             seed,
             every=max(rounds // POINTS, 1) if every is None else every,
             quantile=quantile,
+            discount=discount,
             jobs=jobs,
             progress=bar,
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, players, world.experts, rounds, Text(shown(title))))
+    head, rows = _summary(trace, players, world.experts, rounds)
+    _print(title, head, rows)
+    if len(set(trace.discount)) > 1:
+        echo("The regrets are discounted at different rates and cannot be compared:")
+        echo(f"--discount {alpha:g} has one rate for all.")
+    if table is not None:
+        number_tables.write_text_table(table, head, rows)
     if out is not None:
         number_tables.write_table(out, trace.columns())
     if plot is not None:
@@ -116,20 +144,48 @@ def command(
 
 
 def _summary(
-    trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, rounds: int, title: Text
-) -> Table:
-    head = ("hedger", "regret, mean", "highest", "never above", "gain, mean", "potential, highest")
-    table = Table(*head, title=title)
+    trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, rounds: int
+) -> tuple[list[str], list[list[str]]]:
+    head = ["hedger", "regret", "highest", "bound", "gain", "potential"]
+    rows = []
     for k, name in enumerate(trace.hedgers):
-        table.add_row(
-            Text(shown(name)),
-            f"{trace.part_regret[k].mean():.3f}",
-            f"{trace.highest_regret[k]:.3f}",
-            _show_bound(hedgers[name], experts, rounds),
-            f"{np.nanmean(trace.gain.mean[k]):+.4f}",
-            _potential(float(trace.highest_potential[k])),
+        means = trace.part_regret[k].mean(axis=1)
+        rows.append(
+            [
+                name,
+                f"{means.mean():.3f}" + _error(means),
+                f"{trace.highest_regret[k]:.3f}",
+                _show_bound(hedgers[name], trace.discount[k], experts, rounds),
+                f"{np.nanmean(trace.gain.mean[k]):+.4f}",
+                _potential(float(trace.highest_potential[k])),
+            ]
         )
-    return table
+    quantiles = trace.quantile_regret
+    if quantiles is not None:
+        head.insert(2, f"to best {trace.quantile:.3g}")
+        for row, curve in zip(rows, quantiles.mean, strict=True):
+            row.insert(2, f"{curve.mean():.3f}")
+    if len(set(trace.discount)) > 1:
+        head.insert(1, "discount")
+        for row, rate in zip(rows, trace.discount, strict=True):
+            row.insert(1, f"{rate:.4g}")
+    return head, rows
+
+
+def _error(means: np.ndarray) -> str:
+    """Return the standard error of a mean over runs."""
+    return f" ± {means.std(ddof=1) / math.sqrt(len(means)):.2g}" if len(means) > 1 else ""
+
+
+def _print(title: str, head: list[str], rows: list[list[str]]) -> None:
+    """Print the table; a long name goes on in the next line, so that no two look the same."""
+    numbers = [max(len(line[k]) for line in (head, *rows)) for k in range(1, len(head))]
+    room = max(Console().width - sum(numbers) - 2 * len(numbers), NARROWEST)
+    folded = []
+    for name, *cells in rows:
+        first, *rest = (name[k : k + room] for k in range(0, len(name), room))
+        folded += [[first, *cells], *([part, *[""] * len(cells)] for part in rest)]
+    echo("\n".join([shown(title), "", *number_tables.as_text(head, folded), "", *CAPTION]))
 
 
 def _potential(log: float) -> str:
@@ -137,12 +193,12 @@ def _potential(log: float) -> str:
     return f"{math.exp(min(log, 700.0)):.4g}" if math.isfinite(log) else "-"
 
 
-def _show_bound(hedger: Hedger[Any], experts: int, rounds: int) -> str:
-    """Return the bound on the regret, and where it comes from."""
-    bound = hedger.bound(experts, rounds) if isinstance(hedger, CompiledHedger) else None
-    if not bound:
-        return "nothing is known"
-    return f"{at_most(bound.regret, 5)} ({bound.source.partition(', average')[0]})"
+def _show_bound(hedger: Hedger[Any], rate: float, experts: int, rounds: int) -> str:
+    """Return the bound on the regret at this discount, with its mark."""
+    if not isinstance(hedger, CompiledHedger) or rate != hedger.alpha:
+        return "-"
+    bound = hedger.bound(experts, rounds)
+    return f"{at_most(bound.regret, 5)}, {bound.mark}" if bound else "-"
 
 
 def _draw(trace: Trace) -> None:
@@ -150,7 +206,7 @@ def _draw(trace: Trace) -> None:
     plotext.clear_figure()
     if not Console().is_terminal:
         plotext.theme("clear")
-    for k, name in enumerate(trace.hedgers):
+    for k, name in enumerate(trace.labels):
         marker = MARKERS[k % len(MARKERS)]
         values = trace.regret.mean[k].tolist()
         plotext.plot(trace.rounds.tolist(), values, label=shown(name), marker=marker)

@@ -1,5 +1,6 @@
 """Options, checks and lines of output that several commands share."""
 
+import importlib
 import os
 import shlex
 import sys
@@ -13,15 +14,25 @@ import click
 import numpy as np
 
 import normalhedge
-from normalhedge.boundary import number_tables
+from normalhedge.boundary import number_tables, specs
 from normalhedge.cli._terminal import echo
 from normalhedge.integrations.clusters import dask_workers
 
 TABLE, TABLES = "FILE.csv|FILE.parquet", (".csv", ".parquet")
 """A table to write: its form in help texts, and the endings of its name."""
 
+PICTURES = (".png", ".pdf", ".svg", ".pgf")
+PICTURE = "FILE.png|.pdf|.svg|.pgf"
+"""A figure to write: the endings of its name, and its form in help texts."""
+
 HEDGER = "NAME[:KEY=VALUE,...]"
 """The form of a hedger or a nature in help texts."""
+
+OWN_TEXT = (
+    "MODULE:NAME is one of your own, such as mine:Softmax of the file mine.py, and mine:Softmax:"
+    "rate=2 with a setting; what it imports is run."
+)
+"""What the help says of objects of the user's own."""
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -62,6 +73,29 @@ def connect_workers(
     if jobs is not None:
         raise click.UsageError("--jobs is for this machine, and --dask for a cluster: give one")
     return dask_workers(address)
+
+
+def import_own(kind: str, text: str, known: dict[str, Any], protocol: type) -> None:
+    """Import the object that a text ``module:name`` names, and add it to the known ones.
+
+    The module may be a file in this folder. The object is a class, another function that makes a
+    hedger or a nature, or one of them.
+    """
+    found = specs.OWN.match(text)
+    if found is None or found[1] in known:
+        return
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        own = getattr(importlib.import_module(found[1]), found[2])
+    except (ImportError, AttributeError) as error:
+        raise click.UsageError(f"the {kind} {found[0]} cannot be imported: {error}") from None
+    if isinstance(own, protocol) and not isinstance(own, type):
+        known[found[0]] = lambda: own
+    elif callable(own):
+        known[found[0]] = own
+    else:
+        raise click.UsageError(f"{found[0]} must make a {kind} or be one, got {own!r}")
 
 
 def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:

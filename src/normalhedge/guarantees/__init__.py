@@ -27,7 +27,13 @@ from normalhedge.guarantees._certificate import (
     certify_limit,
 )
 from normalhedge.guarantees._every_number import EveryCertificate, certify_every, critical_reach
-from normalhedge.guarantees._known import Shipped, best_known, shipped
+from normalhedge.guarantees._known import (
+    Shipped,
+    best_known,
+    proof_of,
+    register_proof,
+    shipped,
+)
 from normalhedge.guarantees._led import LedCertificate, certify_led
 from normalhedge.guarantees._limits import (
     LADDER as LADDER,
@@ -68,7 +74,9 @@ __all__ = [
     "growth_exponent",
     "hedge_bound",
     "held_potential",
+    "proof_of",
     "prove",
+    "register_proof",
     "shipped",
     "theorem_1",
 ]

@@ -84,6 +84,15 @@ class Bound:
     measured: float = 0.0
     linear: LinearBound | None = None
 
+    @property
+    def mark(self) -> str:
+        """What stands behind the bound, as in the index of theorems: proved or numerical.
+
+        Empty if there is no bound. A bound with a measured part is proved for the numbers of the
+        run that was measured.
+        """
+        return "" if not self else "numerical" if self.numerical else "proved"
+
     def __bool__(self) -> bool:
         """Tell whether there is a finite bound."""
         return math.isfinite(self.regret)

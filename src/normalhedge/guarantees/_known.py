@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from normalhedge.boundary import inputs
+from normalhedge.boundary import extras, inputs
 from normalhedge.guarantees._bounds import (
     Bound,
     at_most,
@@ -27,7 +27,10 @@ INDEX = "index.json"
 
 
 class Shipped(NamedTuple):
-    """The claim of a proof that comes with this package; see `check_proof.ProofClaim`."""
+    """The claim of a proof that comes with this package, or that was registered.
+
+    The fields are those of `check_proof.ProofClaim`, and the path of the file.
+    """
 
     file: str
     alpha: str
@@ -105,6 +108,66 @@ def shipped() -> tuple[Shipped, ...]:
     return tuple(Shipped(**row) for row in rows)
 
 
+_REGISTERED: dict[str, Shipped] = {}
+"""The claims of proofs that were registered, by the full path of the file."""
+
+
+def register_proof(path: str | Path) -> Shipped:
+    """Check a proof of your own; from now on, bounds in this process use its claim.
+
+    `NormalHedge.bound`, `best_known` and ``Mixture.bound`` take the smallest bound of all claims
+    that cover their settings. The proof is checked with exact arithmetic before it is registered,
+    so the bounds are proved. A file that is registered again replaces its former claim.
+
+    Parameters
+    ----------
+    path
+        A file that `prove(...).write(path)` or ``normalhedge certify --prove`` wrote, or any other
+        file in the format of ``docs/certificates.md``.
+
+    Raises
+    ------
+    NotProved
+        If the file does not prove its claim. Nothing is registered then.
+
+    Examples
+    --------
+    >>> claim = register_proof(PROOFS / "c4-alpha0.01-n10.json")
+    >>> claim.n_experts, claim.potential
+    (10, '1.15504')
+    """
+    extras.require("flint")
+    from normalhedge.guarantees.check_proof import check_proof  # noqa: PLC0415
+
+    check_proof(path)
+    file = Path(path).resolve()
+    claim = Shipped(file=str(file), **json.loads(file.read_text(encoding="utf-8"))["claim"])
+    _REGISTERED[claim.file] = claim
+    return claim
+
+
+def proof_of(alpha: float, n_experts: int, c: float, *, delay: int = 0) -> Shipped | None:
+    """Return the claim with the smallest potential that covers these settings, if there is one.
+
+    Parameters
+    ----------
+    alpha, n_experts, c, delay
+        As for `best_known`.
+
+    Examples
+    --------
+    >>> proof_of(alpha=0.001, n_experts=1000, c=1.0).potential
+    '1.651436'
+    """
+    claims = _covering(alpha, n_experts, c, delay)
+    return min(claims, key=lambda claim: claim.potential_of(n_experts), default=None)
+
+
+def _covering(alpha: float, n_experts: int, c: float, delay: int) -> list[Shipped]:
+    claims = (*shipped(), *_REGISTERED.values())
+    return [claim for claim in claims if claim.covers(alpha, n_experts, c, delay)]
+
+
 def best_known(
     alpha: float,
     n_experts: int,
@@ -116,9 +179,10 @@ def best_known(
 ) -> Bound:
     """Return the smallest known bound on the regret of NormalHedge, or the reason for none.
 
-    The candidates are Theorem 1 of the paper and the proofs that come with this package, each for a
-    range of rates, one c, and up to N experts or as many as the rate allows. The claims are read
-    from an index; `check_proof` checks the proofs themselves.
+    The candidates are Theorem 1 of the paper, the proofs that come with this package, each for a
+    range of rates, one c, and up to N experts or as many as the rate allows, and the proofs that
+    were registered (`register_proof`). The claims of the former are read from an index;
+    `check_proof` checks the proofs themselves.
 
     Parameters
     ----------
@@ -152,15 +216,14 @@ def best_known(
     if delay:
         paper = Bound(math.inf, f"no theorem covers these settings with a delay of {delay}")
     bounds, computed = [paper] if paper else [], math.inf
-    for claim in shipped():
-        if claim.covers(alpha, n_experts, c, delay):
-            potential = claim.potential_of(n_experts)
-            shown = claim.potential if claim.bend is None else at_most(potential, 7)
-            source = f"proof, average potential <= {shown}"
-            bounds.append(_bound(alpha, c, potential, part, source))
-            rounded = computed_potential(alpha, n_experts, c, potential)
-            if not delay and claim.covers_potential(n_experts, rounded):
-                computed = min(computed, rounded)
+    for claim in _covering(alpha, n_experts, c, delay):
+        potential = claim.potential_of(n_experts)
+        shown = claim.potential if claim.bend is None else at_most(potential, 7)
+        source = f"proof, average potential <= {shown}"
+        bounds.append(_bound(alpha, c, potential, part, source))
+        rounded = computed_potential(alpha, n_experts, c, potential)
+        if not delay and claim.covers_potential(n_experts, rounded):
+            computed = min(computed, rounded)
     if not bounds and numerical and not delay:
         # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)

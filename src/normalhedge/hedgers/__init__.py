@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from normalhedge.boundary import specs
 from normalhedge.hedgers._ada_hedge import AdaHedge, AdaHedgeD, FlipFlop
+from normalhedge.hedgers._arguments import read_round
+from normalhedge.hedgers._batch import BatchRun, run_batch
 from normalhedge.hedgers._bates_granger import BatesGranger
 from normalhedge.hedgers._coin_betting import CoinBetting
 from normalhedge.hedgers._compiled_hedger import CompiledHedger
@@ -21,7 +23,7 @@ from normalhedge.hedgers._regret_matching import DORM, DORMPlus, RegretMatching,
 from normalhedge.hedgers._report import Report
 from normalhedge.hedgers._sharing import FixedShare, VariableShare
 from normalhedge.hedgers._squint import Squint, SquintCommon
-from normalhedge.hedgers._state import State
+from normalhedge.hedgers._state import State, rank as rank
 from normalhedge.hedgers._yardsticks import FollowTheLeader, Uniform
 
 HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
@@ -78,7 +80,7 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
     >>> named("normal-hedge:memory=50", alpha=0.05)
     NormalHedge(alpha=0.02, c=1.0)
     """
-    _, settings = specs.settings_in(text)
+    _, settings = specs.settings_in(text, HEDGERS)
     defaults: dict[str, object] = {} if n_experts is None else {"n_experts": n_experts}
     if alpha is not None and not settings.keys() & {"memory", "half_life"}:
         defaults["alpha"] = alpha
@@ -90,6 +92,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedgeD",
     "AdaNormalHedge",
     "BOA",
+    "BatchRun",
     "BatesGranger",
     "CoinBetting",
     "CompiledHedger",
@@ -121,4 +124,6 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "VariableShare",
     "fold",
     "named",
+    "read_round",
+    "run_batch",
 ]

@@ -4,6 +4,39 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+
+
+def read_round(
+    gains: npt.ArrayLike, confidence: npt.ArrayLike | None, n: int
+) -> tuple[Floats, Floats]:
+    """Check the arguments of a `step`; return gains and confidences, both float64, of n experts.
+
+    It is for the `step` of your own hedger. Experts without a confidence are awake, and the gain of
+    a sleeping expert, which may be NaN, becomes 0.
+
+    Parameters
+    ----------
+    gains, confidence
+        The arguments of `Hedger.step`.
+    n
+        The number of experts.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is not one gain in [-1, 1], or one confidence in [0, 1], for each expert.
+
+    Examples
+    --------
+    >>> read_round([1.0, float("nan")], [0.5, 0.0], 2)
+    (array([1., 0.]), array([0.5, 0. ]))
+    """
+    row = inputs.vector("gains", gains, n).astype(np.float64)
+    awake = np.ones(n) if confidence is None else inputs.confidences(confidence, n)
+    if not ((awake >= 0.0) & (awake <= 1.0) & ((np.abs(row) <= 1.0) | (awake == 0.0))).all():
+        inputs.refuse(row, awake)
+    return np.where(awake > 0.0, row, 0.0), awake
 
 
 def read_tables(

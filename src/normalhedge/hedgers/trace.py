@@ -1,10 +1,11 @@
 """The result of a game: curves of regret, potential and gain for each hedger."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 
 
@@ -35,6 +36,9 @@ class Trace:
         The recorded rounds; the first round is 1.
     runs
         How many games were played.
+    discount
+        The rate at which each hedger's regrets are discounted: its own, unless the game had one for
+        all. Regrets at different rates cannot be compared.
     regret
         The discounted regret to the best expert.
     potential
@@ -51,6 +55,8 @@ class Trace:
         run, recorded or not. One number for each hedger; minus infinity without a potential.
     part_regret
         The mean regret in equal parts of the game: hedgers x runs x parts.
+    run_gain, final_regret
+        The mean gain of a round, and the regret after the last round, in each run: hedgers x runs.
     weights
         The weights of the first run after each recorded round: hedgers x rounds x experts; None
         unless asked for.
@@ -59,6 +65,7 @@ class Trace:
     hedgers: tuple[str, ...]
     rounds: np.ndarray
     runs: int
+    discount: tuple[float, ...]
     regret: Curves
     potential: Curves
     gain: Curves
@@ -67,13 +74,28 @@ class Trace:
     highest_regret: Floats
     highest_potential: Floats
     part_regret: Floats
+    run_gain: Floats
+    final_regret: Floats
     weights: Floats | None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the hedgers, with their discount rates if these differ."""
+        if len(set(self.discount)) < 2:
+            return self.hedgers
+        pairs = zip(self.hedgers, self.discount, strict=True)
+        return tuple(f"{name} (discount {rate:.4g})" for name, rate in pairs)
+
+    def to_frame(self) -> Any:
+        """Return `columns` as a DataFrame of pandas, which must be installed."""
+        return extras.require("pandas").DataFrame(self.columns())
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the curves as a table, one row for each hedger and recorded round."""
         shape = self.regret.mean.shape
         table: dict[str, np.ndarray] = {
             "hedger": np.broadcast_to(np.array(self.hedgers)[:, None], shape),
+            "discount": np.broadcast_to(np.array(self.discount)[:, None], shape),
             "round": np.broadcast_to(self.rounds, shape),
             "runs": np.full(shape, self.runs),
         }

@@ -1,5 +1,7 @@
 """Figures as PNG and PDF files. They show results; nothing is computed here."""
 
+import math
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +58,8 @@ def regret_figure(
 ) -> list[Path]:
     """Draw the regret to the best expert, one panel for each trace; return the files written.
 
+    Bands of two standard errors lie around the means of several runs.
+
     If there is a second set of curves, a second figure beside the first shows both sets.
     """
     extras.require("matplotlib").use("Agg")
@@ -68,15 +72,7 @@ def regret_figure(
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes, (title, trace) in zip(grid.flat, panels, strict=False):
-        for name, regret in zip(trace.hedgers, trace.regret.mean, strict=True):
-            style = styles[name]
-            look = {
-                "color": style.colour,
-                "linestyle": DASHES[style.dash],
-                "linewidth": style.width,
-            }
-            group = "second" if style.second else "first"
-            axes.plot(trace.rounds, regret, label=name, gid=group, **look)
+        _draw_curves(axes, trace, styles)
         axes.set_title(title, fontsize=10)
         axes.grid(visible=True, linewidth=0.4, alpha=0.5)
         axes.tick_params(labelsize=8)
@@ -95,7 +91,7 @@ def regret_figure(
     stems = [path.with_suffix("")]
     if any(styles[name].second for name in panels[0][1].hedgers):
         stems.append(path.with_name(f"{path.stem}-second-set"))
-    endings = (path.suffix,) if path.suffix else (".png", ".pdf")
+    endings = (path.suffix,) if path.suffix else (".png", ".pdf", ".svg")
     files = []
     for second, stem in enumerate(stems):
         for axes in grid.flat[: len(panels)]:
@@ -107,9 +103,27 @@ def regret_figure(
         )
         for ending in endings:
             files.append(stem.with_suffix(ending))
-            whole_files.write_whole(files[-1], lambda part: figure.savefig(part, dpi=130))
+            _save(figure, files[-1])
     plt.close(figure)
     return files
+
+
+def _draw_curves(axes: Any, trace: Trace, styles: Mapping[str, Style]) -> None:
+    """Draw the curves of a trace, with bands of two standard errors if there are several runs."""
+    for k, name in enumerate(trace.hedgers):
+        style = styles[name]
+        look = {
+            "color": style.colour,
+            "linestyle": DASHES[style.dash],
+            "linewidth": style.width,
+        }
+        group = "second" if style.second else "first"
+        regret = trace.regret.mean[k]
+        axes.plot(trace.rounds, regret, label=trace.labels[k], gid=group, **look)
+        if trace.runs > 1:  # two standard errors of the mean
+            half = 2.0 * trace.regret.spread[k] / math.sqrt(trace.runs)
+            band = {"gid": group, "color": style.colour, "alpha": 0.15, "linewidth": 0.0}
+            axes.fill_between(trace.rounds, regret - half, regret + half, **band)
 
 
 def frontier_figure(
@@ -141,13 +155,28 @@ def frontier_figure(
     grid[1].legend(fontsize=8, frameon=False)
     figure.suptitle(title, fontsize=11)
     figure.tight_layout()
-    whole_files.write_whole(path, lambda part: figure.savefig(part, dpi=160))
+    _save(figure, path, dpi=160)
     plt.close(figure)
+
+
+def _save(figure: Any, path: Path, dpi: int = 130) -> None:
+    """Write a figure whole; the ending of its name decides the format."""
+    kind = path.suffix[1:].lower()
+    if kind == "pgf":
+        _check_tex(path)
+    whole_files.write_whole(path, lambda part: figure.savefig(part, dpi=dpi, format=kind))
+
+
+def _check_tex(path: Path) -> None:
+    """Refuse PGF where TeX is missing: it measures the texts of the figure."""
+    system = extras.require("matplotlib").rcParams["pgf.texsystem"]
+    if shutil.which(system) is None:
+        raise ValueError(f"{path}: PGF needs {system}, which is not installed; SVG does not")
 
 
 def _show(axes: Any, *, second: bool) -> None:
     """Show the first set of curves, or both sets, and fit the axis to the visible curves."""
-    for line in axes.lines:
+    for line in (*axes.lines, *axes.collections):
         line.set_visible(second or line.get_gid() == "first")
     axes.relim(visible_only=True)
     axes.set_autoscaley_on(True)

@@ -2,12 +2,16 @@
 
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
 import pytest
 
+from normalhedge.research.games import NATURES, Replay
+from normalhedge.research.leaderboard import ContestSettings
 from normalhedge.research.leaderboard._contests import NatureContest, PanelContest
 from normalhedge.research.leaderboard._run import compare
 from normalhedge.tables import blend
@@ -77,3 +81,31 @@ def test_a_panel_takes_part(tmp_path: Path) -> None:
     names = board.panel_columns()["hedger"].tolist()
     assert names[:2] == ["normal-hedge", "hedge"]
     assert "best convex combination" in names
+
+
+@dataclass(frozen=True)
+class Waves:
+    """A nature of somebody's own."""
+
+    experts: int = 3
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        yield np.sin(rng.random() + np.arange(rounds)[:, None] + np.arange(self.experts))
+
+
+def test_a_nature_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = ContestSettings(rounds=40, runs=2)
+    contest = NatureContest(Waves(), settings)
+    assert (contest.name, contest.experts, contest.aimed) == ("Waves(experts=3)", 3, False)
+    assert contest.key(0) is None
+    board = compare(["hedge", "normal-hedge"], [contest], folder=tmp_path)
+    assert np.isfinite(board.overall()["discounted_regret"]).all()
+    assert not list(tmp_path.glob("*.npz"))  # a change of its code would not be noticed
+    monkeypatch.setitem(NATURES, "waves", Waves)
+    named = NatureContest("waves:experts=4", settings)
+    assert (named.experts, named.key(0)) == (4, None)
+    assert NatureContest(Replay(np.zeros((9, 2))), settings).rounds == 9
+    monkeypatch.setitem(NATURES, "nothing", lambda: 3)
+    for wrong in (3, Waves, "nothing"):
+        with pytest.raises(TypeError, match="a nature must have experts and gains"):
+            NatureContest(wrong, settings)  # type: ignore[arg-type]

@@ -38,6 +38,7 @@ def fake(regrets: dict[str, float], runs: int = 6, noise: float = 0.01) -> Trace
         tuple(STYLES),
         np.array([1]),
         runs,
+        (0.001,) * len(STYLES),
         nothing,
         nothing,
         nothing,
@@ -46,6 +47,8 @@ def fake(regrets: dict[str, float], runs: int = 6, noise: float = 0.01) -> Trace
         zeros,
         zeros,
         part,
+        part.mean(axis=2),
+        part.mean(axis=2),
         None,
     )
 

@@ -54,7 +54,7 @@ def test_bounds_are_rounded_up() -> None:
     section = frontier.section([one])
     row = dict(zip(section.head, section.rows[0], strict=True))
     bounds = [row[name] for name in section.head if name.startswith(("C, ", "regret, bound"))]
-    bounds.remove(row["C, attack"])
+    bounds.remove(row["C, attack (observed)"])
     assert bounds == ["1.0001", "1.0001", "1.00005", "1.0001"]
     assert one.between == "between 1 and 1.0001"
 

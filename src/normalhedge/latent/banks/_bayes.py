@@ -25,6 +25,16 @@ class BayesAverage(BankPredictor):
         forgets.
     rounded
         Whether to predict the most probable symbol with probability one.
+
+    Examples
+    --------
+    >>> from normalhedge.latent import categorical_bank
+    >>> moves = [[[0.9, 0.1], [0.1, 0.9]]]
+    >>> bank = categorical_bank([[0.5, 0.5]], moves, [[[0.9, 0.1], [0.2, 0.8]]])
+    >>> predictor = BayesAverage(bank)
+    >>> predictor.observe(0)
+    >>> predictor.predict().round(2)
+    array([0.73, 0.27])
     """
 
     def __init__(self, bank: HMMBank, keep: float = 1.0, *, rounded: bool = False) -> None:

@@ -79,6 +79,16 @@ class StateExperts(HedgingPredictor):
     The confidences of a candidate sum to one, so the sum of its k regrets is the regret to the
     candidate as a whole: at most k times the bound for one expert. `ModelExperts` has no such
     factor.
+
+    Examples
+    --------
+    >>> from normalhedge.latent import categorical_bank
+    >>> moves = [[[0.9, 0.1], [0.1, 0.9]]]
+    >>> bank = categorical_bank([[0.5, 0.5]], moves, [[[0.9, 0.1], [0.2, 0.8]]])
+    >>> predictor = StateExperts(bank)
+    >>> predictor.observe(0)
+    >>> predictor.predict().round(2)
+    array([0.9, 0.1])
     """
 
     def __init__(
@@ -145,6 +155,16 @@ class ModelExperts(HedgingPredictor):
     ----------
     bank, hedger, rounded
         As for `StateExperts`.
+
+    Examples
+    --------
+    >>> from normalhedge.latent import categorical_bank
+    >>> moves = [[[0.9, 0.1], [0.1, 0.9]]]
+    >>> bank = categorical_bank([[0.5, 0.5]], moves, [[[0.9, 0.1], [0.2, 0.8]]])
+    >>> predictor = ModelExperts(bank)
+    >>> predictor.observe(0)
+    >>> predictor.predict().round(2)
+    array([0.73, 0.27])
     """
 
     def __init__(

@@ -17,9 +17,11 @@ from normalhedge.research.games.natures import (
     Contrary,
     GoodAndBad,
     Greedy,
+    Holding,
     IndependentCoins,
     Nature,
     Replay,
+    check_nature as check_nature,
 )
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Curves",
     "GoodAndBad",
     "Greedy",
+    "Holding",
     "IndependentCoins",
     "Nature",
     "Replay",

@@ -1,7 +1,7 @@
 """Play hedgers against a nature; every hedger gets the same gains."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from threading import Event
@@ -13,13 +13,17 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, Progress, listener
 from normalhedge.boundary.threads import cores
-from normalhedge.hedgers import Hedger
+from normalhedge.hedgers import Hedger, Run, named as make_hedger
 from normalhedge.hedgers.trace import Curves, Trace
-from normalhedge.research.games.natures import Nature
+from normalhedge.research.games._accounts import Account, Leads, Totals, accounts
+from normalhedge.research.games.natures import Nature, check_nature
+
+Players = Hedger[Any] | str | Mapping[str, Hedger[Any] | str] | Sequence[Hedger[Any] | str]
+"""The hedgers of a game: one, several, or several by name."""
 
 
 def play(
-    hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
+    hedgers: Players,
     nature: Nature,
     rounds: int,
     runs: int = 1,
@@ -28,6 +32,7 @@ def play(
     every: int = 1,
     parts: int = 1,
     quantile: float | None = None,
+    discount: float | None = None,
     keep_weights: bool = False,
     jobs: int | None = None,
     progress: Listener = None,
@@ -40,7 +45,8 @@ def play(
     Parameters
     ----------
     hedgers
-        The hedgers by name, or a sequence; its hedgers are named by their ``str``.
+        One hedger; a sequence, whose hedgers are named by their ``str``; or hedgers by name. A text
+        stands for the hedger that `hedgers.named` makes of it: ``"normal-hedge:memory=100"``.
     nature
         The source of the gains.
     rounds
@@ -54,8 +60,13 @@ def play(
     parts
         The number of equal parts of the game for ``part_regret``.
     quantile
-        Epsilon in (0, 1], to record the regret to the best epsilon-quantile of experts, which takes
-        extra time. None: do not record it.
+        Epsilon in (0, 1], to record the regret to the best epsilon-quantile of experts. The experts
+        are ordered once for all hedgers of the same discount. None: do not record it.
+    discount
+        The rate at which all regrets are discounted, in [0, 1). None: each hedger's own account, at
+        its own rate; `Trace.discount` has the rates. A hedger of your own says its rate by an
+        attribute ``alpha``. If it has none, or if its runs have no ``best_regret``, its regrets are
+        computed from the gains, at its alpha or without a discount.
     keep_weights
         Whether to record the weights of the first run.
     jobs
@@ -76,7 +87,7 @@ def play(
     >>> trace.regret.mean.shape
     (2, 1000)
     """
-    named = _name_hedgers(hedgers)
+    named = _name_hedgers(hedgers, check_nature(nature).experts)
     rounds, runs = inputs.count("rounds", rounds), inputs.count("runs", runs)
     every, parts = inputs.count("every", every), inputs.count("parts", parts)
     jobs = cores() if jobs is None else inputs.count("jobs", jobs)
@@ -84,9 +95,11 @@ def play(
         raise ValueError(f"every and parts must be at most rounds = {rounds}")
     if quantile is not None:
         quantile = inputs.quantile(quantile)
-    plan = _Plan(rounds, every, parts, quantile)
+    if discount is not None:
+        discount = inputs.number("discount", discount, 0.0, 1.0 - 1e-16, closed=True)
+    plan = _Plan(rounds, every, parts, quantile, accounts(named, nature.experts, discount))
     seeds = np.random.SeedSequence(seed).spawn(runs)
-    means, part_regret, weights = _Means(), [], None
+    means, part_regret, whole, weights = _Means(), [], [], None
     highest = np.full((2, len(named)), -math.inf)
     stop = Event()
     told = listener(progress)
@@ -95,19 +108,21 @@ def play(
     def play_run(run: int) -> _Record:
         rng = np.random.default_rng(seeds[run])
         keep = keep_weights and run == 0
-        return _play_run(list(named.values()), nature, plan, rng, stop, told, keep_weights=keep)
+        return _play_run(named, nature, plan, rng, stop, told, keep_weights=keep)
 
     for run, record in enumerate(_in_order(play_run, runs, jobs, stop)):
         for name, values in record.curves.items():
             means.add(name, values)
         highest = np.maximum(highest, record.highest)
         part_regret.append(record.part_regret)
+        whole.append(record.whole)
         weights = record.weights if run == 0 else weights
     curves = means.curves()
     return Trace(
         hedgers=tuple(named),
         rounds=plan.recorded,
         runs=runs,
+        discount=tuple(account.rate for account in plan.accounts),
         regret=curves["regret"],
         potential=curves["potential"],
         gain=curves["gain"],
@@ -116,19 +131,36 @@ def play(
         highest_regret=highest[0],
         highest_potential=highest[1],
         part_regret=np.stack(part_regret, axis=1),
+        run_gain=np.stack(whole, axis=2)[0],
+        final_regret=np.stack(whole, axis=2)[1],
         weights=weights,
     )
 
 
-def _name_hedgers(
-    hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
-) -> Mapping[str, Hedger[Any]]:
-    named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}
+def _name_hedgers(hedgers: Players, experts: int) -> dict[str, Hedger[Any]]:
+    if isinstance(hedgers, str | type) or not isinstance(hedgers, Mapping | Iterable):
+        hedgers = [hedgers]
+    pairs = hedgers.items() if isinstance(hedgers, Mapping) else ((str(h), h) for h in hedgers)
+    count, named = 0, {}
+    for name, hedger in pairs:
+        named[name] = _as_hedger(hedger, experts)
+        count += 1
     if not named:
         raise ValueError("hedgers must name at least one hedger")
-    if len(named) < len(hedgers):
+    if len(named) < count:
         raise ValueError("hedgers must differ; to repeat one, name the hedgers in a dict")
     return named
+
+
+def _as_hedger(hedger: object, experts: int) -> Hedger[Any]:
+    if isinstance(hedger, str):
+        return make_hedger(hedger, experts)
+    if isinstance(hedger, type) or not isinstance(hedger, Hedger):
+        raise TypeError(
+            "a hedger must be a text such as 'normal-hedge:memory=100', or have init, play, step "
+            f"and run, as NormalHedge(memory=100) has: got {hedger!r}"
+        )
+    return hedger
 
 
 class _Plan(NamedTuple):
@@ -138,6 +170,7 @@ class _Plan(NamedTuple):
     every: int  # the distance between recorded rounds
     parts: int  # how many equal parts have a mean regret
     quantile: float | None  # the epsilon of the quantile regret; None: it is not recorded
+    accounts: list[Account]  # how the regrets of each hedger are known
 
     @property
     def recorded(self) -> np.ndarray:
@@ -156,6 +189,7 @@ class _Record(NamedTuple):
     curves: dict[str, Floats]  # regret, potential, gain and quantile_regret
     highest: Floats  # the largest regret, and the largest potential, of each hedger
     part_regret: Floats
+    whole: Floats  # the mean gain of a round, and the last regret, of each hedger
     weights: Floats | None
 
 
@@ -187,7 +221,7 @@ class _Means:
 
 
 def _play_run(
-    hedgers: list[Hedger[Any]],
+    hedgers: Mapping[str, Hedger[Any]],
     nature: Nature,
     plan: _Plan,
     rng: np.random.Generator,
@@ -202,8 +236,10 @@ def _play_run(
     curves = {name: np.empty((count, len(recorded))) for name in names}
     weights = np.empty((count, len(recorded), nature.experts)) if keep_weights else None
     highest, sums = np.full((2, count), -math.inf), np.zeros((count, plan.parts))
-    states = [hedger.init(nature.experts) for hedger in hedgers]
-    snapshots = plan.quantile is not None or keep_weights
+    whole = np.zeros((2, count))
+    states = [hedger.init(nature.experts) for hedger in hedgers.values()]
+    regrets = _Regrets(nature.experts, plan)
+    snapshots = keep_weights or regrets.late
     start = 0
     for block in _cut(nature.gains(plan.rounds, rng), recorded if snapshots else recorded[:0]):
         if stop.is_set():
@@ -213,26 +249,74 @@ def _play_run(
             raise ValueError(f"{nature} gave more than {plan.rounds} rounds of gains")
         rows = slice(start // plan.every, end // plan.every)
         inside = recorded[rows] - 1 - start
-        for h, hedger in enumerate(hedgers):
+        regrets.lead(block, inside)
+        for h, (name, hedger) in enumerate(hedgers.items()):
             run = hedger.run(block, state=states[h])
             states[h] = run.state
-            curves["regret"][h, rows] = run.best_regret[inside]
+            _check_gains(name, run.gains, start)
+            best, quantile = regrets.of(h, run, inside)
+            curves["regret"][h, rows] = best[inside]
             curves["potential"][h, rows] = run.log_potential[inside]
             curves["gain"][h, rows] = run.gains[inside]
             # Without a potential it is NaN, which fmax ignores.
-            largest = run.best_regret.max(), run.log_potential.max()
+            largest = best.max(), run.log_potential.max()
             highest[:, h] = np.fmax(highest[:, h], largest)
-            _add_parts(sums[h], edges, start, run.best_regret)
-            if rows.stop > rows.start:
-                if plan.quantile is not None:
-                    curves["quantile_regret"][h, rows] = run.state.quantile_regret(plan.quantile)
-                if weights is not None:
-                    weights[h, rows] = run.state.weights
+            _add_parts(sums[h], edges, start, best)
+            whole[0, h] += run.gains.sum() / plan.rounds
+            whole[1, h] = best[-1]
+            if plan.quantile is not None:
+                curves["quantile_regret"][h, rows] = quantile
+            if weights is not None and rows.stop > rows.start:
+                weights[h, rows] = run.state.weights
         progress.done(len(block), "playing")
         start = end
     if start != plan.rounds:
         raise ValueError(f"{nature} gave {start} rounds of gains and not {plan.rounds}")
-    return _Record(curves, highest, sums / np.diff(edges), weights)
+    return _Record(curves, highest, sums / np.diff(edges), whole, weights)
+
+
+class _Regrets:
+    """The regrets of all hedgers in one game, block by block."""
+
+    def __init__(self, experts: int, plan: _Plan) -> None:
+        self._accounts, self._quantile = plan.accounts, plan.quantile
+        self.late = plan.quantile is not None and any(a.late for a in plan.accounts)
+        computed = [not a.own or (plan.quantile is not None and not a.late) for a in plan.accounts]
+        pairs = list(zip(plan.accounts, computed, strict=True))
+        foreign = {a.rate for a in plan.accounts if not a.own}
+        self._leads = {
+            rate: Leads(experts, rate, plan.quantile, best=rate in foreign)
+            for rate in {a.rate for a, needed in pairs if needed}
+        }
+        self._earned = [Totals(1, a.rate) if needed else None for a, needed in pairs]
+        self._now: dict[float, tuple[Floats | None, Floats | None]] = {}
+
+    def lead(self, block: np.ndarray, inside: np.ndarray) -> None:
+        """Add the gains of a block; some of its rounds are recorded."""
+        self._now = {rate: leads.add(block, inside) for rate, leads in self._leads.items()}
+
+    def of(self, h: int, run: Run[Any], inside: np.ndarray) -> tuple[Floats, Floats | float | None]:
+        """Return the regret to the best expert in each round, and to a quantile where recorded."""
+        account, totals = self._accounts[h], self._earned[h]
+        if totals is None:
+            late = self.late and account.late and len(inside)
+            return run.best_regret, run.state.quantile_regret(self._quantile) if late else math.nan
+        earned = totals.add(run.gains[:, None])[:, 0]
+        best, quantile = self._now[account.rate]
+        return (
+            run.best_regret if best is None or account.own else best - earned,
+            None if quantile is None else quantile - earned[inside],
+        )
+
+
+def _check_gains(name: str, gains: Floats, start: int) -> None:
+    """Refuse a hedger that does not say what it gained, although all experts were awake."""
+    wrong = np.flatnonzero(~np.isfinite(gains))
+    if wrong.size:
+        raise ValueError(
+            f"{name}: the gains of its run must be finite numbers while experts are awake, got "
+            f"{gains[wrong[0]]} in round {start + int(wrong[0]) + 1}"
+        )
 
 
 def _add_parts(sums: Floats, edges: np.ndarray, start: int, values: Floats) -> None:

@@ -23,7 +23,14 @@ from normalhedge.mixtures.rules import MEMORY, Automatic, automatic_of, is_autom
 from normalhedge.mixtures.state import SINGLE, sum_rows
 from normalhedge.research._cells import Arrays
 from normalhedge.research._fingerprint import PAPER, fingerprint
-from normalhedge.research.games import NATURES, BreakAway, Changing, Nature, Replay
+from normalhedge.research.games import (
+    NATURES,
+    BreakAway,
+    Changing,
+    Nature,
+    Replay,
+    check_nature,
+)
 from normalhedge.research.leaderboard._yardsticks import (
     GAME_SCORES,
     LARGEST,
@@ -56,8 +63,11 @@ class NatureContest:
 
     Parameters
     ----------
-    name
-        The nature, as on the command line: ``good-and-bad:gamma=0.4,f=0.1``.
+    nature
+        A name, as on the command line: ``good-and-bad:gamma=0.4,f=0.1``. Or a nature itself: one of
+        `normalhedge.research.games`, or any object with ``experts`` and ``gains(rounds, rng)``. Its
+        games are not saved, because a change of its code would not be noticed; nor are those of a
+        name that you added to `NATURES`.
     settings
         The size of the game. Recorded gains have their own rounds and experts, and a game that
         does not depend on chance is played once.
@@ -65,18 +75,23 @@ class NatureContest:
 
     scores = GAME_SCORES
 
-    def __init__(self, name: str, settings: ContestSettings) -> None:
-        self.name, self.settings = name, settings
-        kind = name.partition(":")[0]
-        if kind not in NATURES:
-            raise specs.nearest("nature", kind, NATURES)
-        self.aimed = "target" in inspect.signature(NATURES[kind]).parameters
+    def __init__(self, nature: str | Nature, settings: ContestSettings) -> None:
+        self.settings, self._given, self.aimed = settings, nature, False
+        self.name = name = nature if isinstance(nature, str) else _name_of(nature)
+        if isinstance(nature, str):
+            kind, _ = specs.settings_in(nature, NATURES)
+            if kind not in NATURES:
+                raise specs.nearest("nature", kind, NATURES)
+            self.aimed = "target" in inspect.signature(NATURES[kind]).parameters
         sample = self._nature(NormalHedge(settings.alpha))
+        ours = type(sample).__module__.startswith("normalhedge.")
+        self.kept = isinstance(nature, str) and ours
         self.experts = sample.experts
         self.file: Path | None = None
         self.rounds = settings.rounds
         if isinstance(sample, Replay):
-            self.file, self.rounds = sample.source.path, min(sample.rounds, settings.rounds)
+            self.file = getattr(sample.source, "path", None)  # none of an array
+            self.rounds = min(sample.rounds, settings.rounds)
         self.runs = 1 if isinstance(sample, Replay | BreakAway) else settings.runs
         self.units = float(self.rounds * (self.experts + 50))
         if self.rounds < 1:
@@ -87,8 +102,11 @@ class NatureContest:
             raise ValueError(f"{self.rounds:,} rounds of {self.experts:,} experts are too many")
 
     def _nature(self, target: Hedger[Any]) -> Nature:
+        if not isinstance(self._given, str):
+            return check_nature(self._given)
         alpha, experts = self.settings.alpha, self.settings.experts
-        return specs.make("nature", self.name, NATURES, target=target, alpha=alpha, experts=experts)
+        made = specs.make("nature", self.name, NATURES, target=target, alpha=alpha, experts=experts)
+        return check_nature(made)
 
     def hedger(self, entry: Entry) -> Hedger[Any] | None:
         """Return the hedger of a participant; a name is set up for this game.
@@ -98,8 +116,13 @@ class NatureContest:
         player = _player(entry, self.experts, self.settings.alpha)
         return None if isinstance(player, Automatic) else player
 
-    def key(self, run: int) -> dict[str, object]:
-        """Return everything that the numbers of a run depend on, except the hedgers."""
+    def key(self, run: int) -> dict[str, object] | None:
+        """Return everything that the numbers of a run depend on, except the hedgers.
+
+        None if the nature is the caller's own.
+        """
+        if not self.kept:
+            return None
         key = {"code": fingerprint(without=(PAPER,)), **asdict(self.settings), "run": run}
         del key["runs"]  # more of them can be added
         if self.file is not None:
@@ -263,10 +286,16 @@ def _player(entry: Entry, experts: int, alpha: float) -> Player:
     if is_automatic(entry):
         return automatic_of(str(entry))
     if isinstance(entry, str):
-        return named(entry, experts, alpha=alpha)
+        entry = named(entry, experts, alpha=alpha)
     if isinstance(entry, type) or not isinstance(entry, Hedger):
         raise TypeError(f"a hedger must be a name, or have init, play, step and run: got {entry!r}")
     return entry
+
+
+def _name_of(nature: Nature) -> str:
+    """Return the text of a nature; the default text of an object has an address, which changes."""
+    kind = type(nature)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else repr(nature)
 
 
 def _checksum(path: Path) -> int:

@@ -6,4 +6,4 @@ and list it in `parts`.
 
 from normalhedge.research.paper._part import QUICK as QUICK, PaperSettings as PaperSettings
 from normalhedge.research.paper._parts import CHOICES as CHOICES
-from normalhedge.research.paper._reproduce import reproduce as reproduce
+from normalhedge.research.paper._reproduce import redraw as redraw, reproduce as reproduce

@@ -1,8 +1,8 @@
 """Figures 1 to 3 of the paper: the games of their panels, the drawings and the data."""
 
 import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -65,26 +65,28 @@ class FigurePanel:
     gamma: float  # the edge of the good experts over chance
     f: float  # the share of good experts
     experts: int = 1000  # the number of experts
+    alpha: float = ALPHA  # the discount rate
 
     @property
     def id(self) -> str:
         """The name of the panel in files."""
-        return f"panel-gamma{self.gamma:g}-f{self.f:g}-n{self.experts}"
+        other = "" if self.alpha == ALPHA else f"-alpha{self.alpha:g}"
+        return f"panel-gamma{self.gamma:g}-f{self.f:g}-n{self.experts}{other}"
 
     @property
     def nature(self) -> GoodAndBad:
         """The nature of the game."""
-        return GoodAndBad(self.experts, self.gamma, self.f, ALPHA)
+        return GoodAndBad(self.experts, self.gamma, self.f, self.alpha)
 
     def hedgers(self) -> dict[str, CompiledHedger]:
         """Return the hedger of each curve: the set of the paper, then the second set."""
-        n = self.experts
+        alpha, n = self.alpha, self.experts
         return {
-            HEDGE: Hedge.simulated(ALPHA, n),
-            **{normal(c): NormalHedge(ALPHA, c) for c in PRINTED_C},
-            HEDGE_DERIVED: Hedge.derived(ALPHA, n),
-            HEDGE_CORRECTED: Hedge.corrected(ALPHA, n),
-            **{normal(c): NormalHedge(ALPHA, c) for c in FURTHER_C},
+            HEDGE: Hedge.simulated(alpha, n),
+            **{normal(c): NormalHedge(alpha, c) for c in PRINTED_C},
+            HEDGE_DERIVED: Hedge.derived(alpha, n),
+            HEDGE_CORRECTED: Hedge.corrected(alpha, n),
+            **{normal(c): NormalHedge(alpha, c) for c in FURTHER_C},
         }
 
 
@@ -97,12 +99,28 @@ class Figure:
     title: str
     text: str
     panels: tuple[FigurePanel, ...]  # the panels, row by row
-    vary: str  # the setting that differs between the rows: ``f`` or ``N``
+    vary: str  # the setting that differs between the rows: ``f``, ``N`` or ``none``
 
     def caption(self, panel: FigurePanel) -> str:
         """Return the caption of a panel."""
+        if self.vary == "none":
+            return f"γ = {panel.gamma:g}, f = {panel.f:g}"
         second = f"f = {panel.f:g}" if self.vary == "f" else f"N = {panel.experts}"
         return f"γ = {panel.gamma:g}, {second}"
+
+    def with_settings(self, experts: int | None, alpha: float | None) -> "Figure":
+        """Return the figure with another number of experts or rate; equal panels become one."""
+        changed = (
+            replace(p, experts=experts or p.experts, alpha=alpha or p.alpha) for p in self.panels
+        )
+        panels = tuple(dict.fromkeys(changed))
+        numbers = sorted({panel.experts for panel in panels})
+        text = (
+            f"As the figure of the paper, with N = {', '.join(map(str, numbers))} and "
+            f"α = {panels[0].alpha:g}: the good set moves on every {panels[0].nature.shift} rounds."
+        )
+        vary = self.vary if len(numbers) > 1 or self.vary == "f" else "none"
+        return replace(self, text=text, panels=panels, vary=vary)
 
 
 _SIMULATION = (
@@ -155,7 +173,10 @@ def measure(
 
 
 _CURVES = ("regret", "potential", "gain")
-_FIELDS = ("hedgers", "runs", "rounds", "highest_regret", "highest_potential", "part_regret")
+_FIELDS = (
+    "hedgers", "runs", "rounds", "discount", "highest_regret", "highest_potential", "part_regret",
+    "run_gain", "final_regret",
+)  # fmt: skip
 
 
 def trace_to_arrays(trace: Trace) -> Arrays:
@@ -170,39 +191,46 @@ def trace_from_arrays(arrays: Arrays) -> Trace:
     """Return the trace that `trace_to_arrays` turned into arrays."""
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS}
     fields |= {"hedgers": tuple(arrays["hedgers"].tolist()), "runs": int(arrays["runs"])}
+    fields["discount"] = tuple(arrays["discount"].tolist())
     for name in _CURVES:
         fields[name] = Curves(arrays[f"{name}_mean"], arrays[f"{name}_spread"])
     return Trace(quantile=None, quantile_regret=None, weights=None, **fields)
 
 
-def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
+def panel_measurement(panel: FigurePanel) -> Measurement:
+    """Return the measurement of a panel."""
+    return Measurement(panel.id, partial(measure, panel), partial(units, panel), parallel=True)
+
+
+def traces_of(measured: Measured, figures: Sequence[Figure] = FIGURES) -> dict[FigurePanel, Trace]:
     """Return the trace of each panel that was measured."""
-    return {p: trace_from_arrays(measured[p.id]) for p in PANELS if p.id in measured}
+    panels = dict.fromkeys(panel for figure in figures for panel in figure.panels)
+    return {p: trace_from_arrays(measured[p.id]) for p in panels if p.id in measured}
 
 
-def sections(measured: Measured) -> list[Section]:
+def sections(measured: Measured, figures: Sequence[Figure] = FIGURES) -> list[Section]:
     """Return a section with the plot of each figure that was measured."""
-    traces = traces_of(measured)
+    traces = traces_of(measured, figures)
     plots = (
         (figure, regret_plot(figure.id, _add_captions(figure, traces), STYLES))
-        for figure in _complete(traces)
+        for figure in _complete(traces, figures)
     )
     return [Section(figure.id, figure.title, figure.text, plot) for figure, plot in plots]
 
 
-def files(measured: Measured, folder: Path) -> list[Path]:
-    """Write each figure that was measured as PNG, as PDF and as a table; return the paths."""
-    traces = traces_of(measured)
+def files(measured: Measured, folder: Path, figures: Sequence[Figure] = FIGURES) -> list[Path]:
+    """Write each figure that was measured as PNG, PDF and SVG and as a table; return the paths."""
+    traces = traces_of(measured, figures)
     paths: list[Path] = []
-    for figure in _complete(traces):
+    for figure in _complete(traces, figures):
         paths += regret_figure(_add_captions(figure, traces), STYLES, folder / figure.id)
         paths.append(folder / f"{figure.id}.parquet")
         number_tables.write_table(paths[-1], _table(figure, traces))
     return paths
 
 
-def _complete(traces: Mapping[FigurePanel, Trace]) -> list[Figure]:
-    return [figure for figure in FIGURES if all(panel in traces for panel in figure.panels)]
+def _complete(traces: Mapping[FigurePanel, Trace], figures: Sequence[Figure]) -> list[Figure]:
+    return [figure for figure in figures if all(panel in traces for panel in figure.panels)]
 
 
 def _add_captions(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
@@ -221,10 +249,7 @@ def _table(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> dict[str, Any
     return {name: np.concatenate(pieces) for name, pieces in columns.items()}
 
 
-_MEASUREMENTS = {
-    panel: Measurement(panel.id, partial(measure, panel), partial(units, panel), parallel=True)
-    for panel in PANELS
-}
+_MEASUREMENTS = {panel: panel_measurement(panel) for panel in PANELS}
 
 PART = Part(
     "figures",

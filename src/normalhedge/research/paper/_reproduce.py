@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from normalhedge.boundary import specs, whole_files
+from normalhedge.boundary import inputs, specs, whole_files
 from normalhedge.boundary.progress import SILENT, Listener, PieceOfWork, Progress, listener
 from normalhedge.boundary.threads import cores, on_one_core
 from normalhedge.research._away import done_by, same_code
 from normalhedge.research._cells import Arrays, Cells
 from normalhedge.research._fingerprint import LEADERBOARD, fingerprint
+from normalhedge.research.paper import _figures as figures
 from normalhedge.research.paper._claim import PaperClaim
-from normalhedge.research.paper._page import write_paper
+from normalhedge.research.paper._page import write_figures, write_paper
 from normalhedge.research.paper._part import Measurement, PaperSettings, Part
 from normalhedge.research.paper._parts import CHOICES, PARTS
 
@@ -64,6 +65,45 @@ def reproduce(
     claims = [claim for part in PARTS for claim in part.judge(measured)]
     files = write_paper(out, settings, chosen, measured, claims, told)
     return PaperResult(claims, files)
+
+
+def redraw(
+    out: Path,
+    settings: PaperSettings,
+    *,
+    only: Sequence[str],
+    experts: int | None = None,
+    alpha: float | None = None,
+    jobs: int | None = None,
+    progress: Listener = None,
+) -> PaperResult:
+    """Play and draw figures of the paper with another number of experts or another rate.
+
+    A game lasts for ten shifts of the good set, as in the paper. No claim is judged.
+    """
+    by_name = {figure.id: figure for figure in figures.FIGURES}
+    for name in only:
+        if name not in by_name:
+            raise specs.nearest("figure of the paper", name, by_name)
+    changes: dict[str, float] = {}
+    if experts is not None:
+        changes["experts"] = experts = inputs.count("experts", experts)
+    if alpha is not None:
+        changes["alpha"] = alpha = inputs.number("alpha", alpha, 0.0, 1.0)
+        settings = replace(settings, rounds=max(round(10.0 / alpha), figures.EVERY))
+    drawn = [by_name[name].with_settings(experts, alpha) for name in only or by_name]
+    panels = dict.fromkeys(panel for figure in drawn for panel in figure.panels)
+    for panel in panels:  # wrong settings are refused before the first game
+        panel.nature.switches(settings.rounds)
+    told = listener(progress)
+    cells = Cells(out / "cells", told.say)
+    work = [figures.panel_measurement(panel) for panel in panels]
+    told.total(sum(measurement.units(settings) for measurement in work))
+    measured = {
+        measurement.id: _load_or_measure(figures.PART, measurement, settings, jobs, cells, told)
+        for measurement in work
+    }
+    return PaperResult([], write_figures(out, settings, changes, drawn, measured))
 
 
 def _load_or_measure(

@@ -157,8 +157,15 @@ def section(points: Sequence[FrontierPoint]) -> Section:
     )
 
 
-HEAD = ("c", *(f"C, {kind}" for kind in ("one round", "leader known", "proved", "attack")),
-        "regret, bound", "regret, attack")  # fmt: skip
+HEAD = (
+    "c",
+    "C, one round (numerical)",
+    "C, leader known (numerical)",
+    "C, proved",
+    "C, attack (observed)",
+    "regret, bound (numerical)",
+    "regret, attack (observed)",
+)
 
 
 def bound_text(value: float, digits: int = 5) -> str:
@@ -169,12 +176,12 @@ def bound_text(value: float, digits: int = 5) -> str:
 TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)
 
 
-def markdown(alpha: float, progress: Listener = None) -> str:
-    """Return the table of C over c and N, with proof and attack in each cell, as Markdown."""
+def table(alpha: float, progress: Listener = None) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of C over c and N, with proof and attack in each cell."""
     told = listener(progress)
     told.total(len(TABLE_CS) * len(TABLE_EXPERTS))
-    head = "| c | " + " | ".join(f"N = {n:,}" for n in TABLE_EXPERTS) + " |"
-    rows = [head, "|---" * (1 + len(TABLE_EXPERTS)) + "|"]
+    head = ["c", *(f"N = {n:,}" for n in TABLE_EXPERTS)]
+    rows = []
     for c in TABLE_CS:
         cells = []
         for n in TABLE_EXPERTS:
@@ -187,8 +194,8 @@ def markdown(alpha: float, progress: Listener = None) -> str:
                 f"R√α: {bound_text(p.led_bound)}, attack {p.attack_regret:.4g}"
             )
             told.done(1, f"c = {c:g}, N = {n:,}")
-        rows.append(f"| {c:g} | " + " | ".join(cells) + " |")
-    return "\n".join(rows) + "\n"
+        rows.append([f"{c:g}", *cells])
+    return head, rows
 
 
 PART = part_of_one(

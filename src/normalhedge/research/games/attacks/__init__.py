@@ -1,5 +1,6 @@
-"""Attacks on NormalHedge: how far an adversary can drive its potential and its regret."""
+"""Attacks: how far an adversary can drive the potential of NormalHedge, or any hedger's regret."""
 
+from normalhedge.research.games.attacks._any import Provoked, provoke
 from normalhedge.research.games.attacks._attempts import attack, attempts, break_away
 from normalhedge.research.games.attacks._explore import explore
 from normalhedge.research.games.attacks._hold import hold
@@ -9,10 +10,12 @@ __all__ = [
     "Attack",
     "Goal",
     "Groups",
+    "Provoked",
     "Reached",
     "attack",
     "attempts",
     "break_away",
     "explore",
     "hold",
+    "provoke",
 ]

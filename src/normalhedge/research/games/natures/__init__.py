@@ -2,10 +2,15 @@
 
 from collections.abc import Callable
 
-from normalhedge.research.games.natures._adversaries import Contrary, Greedy
+from normalhedge.research.games.natures._adversaries import Contrary, Greedy, Holding
 from normalhedge.research.games.natures._coins import GoodAndBad, IndependentCoins
 from normalhedge.research.games.natures._halves import Blocks, BreakAway
-from normalhedge.research.games.natures._protocol import Changing, InBlocks as InBlocks, Nature
+from normalhedge.research.games.natures._protocol import (
+    Changing,
+    InBlocks as InBlocks,
+    Nature,
+    check_nature as check_nature,
+)
 from normalhedge.research.games.natures._replay import Replay
 
 NATURES: dict[str, Callable[..., Nature]] = {
@@ -15,6 +20,7 @@ NATURES: dict[str, Callable[..., Nature]] = {
     "blocks": Blocks,
     "contrary": Contrary,
     "greedy": Greedy,
+    "hold": Holding,
     "replay": Replay,
 }
 """Every nature, by its name on the command line."""
@@ -27,6 +33,7 @@ __all__ = [
     "Contrary",
     "GoodAndBad",
     "Greedy",
+    "Holding",
     "IndependentCoins",
     "Nature",
     "Replay",

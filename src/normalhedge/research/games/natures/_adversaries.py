@@ -39,8 +39,7 @@ class Contrary(InBlocks):
 
     def __post_init__(self) -> None:
         experts = inputs.count("experts", self.experts, 2)
-        if isinstance(self.target, type) or not isinstance(self.target, Hedger):
-            raise TypeError(f"target must be a hedger, got {self.target!r}")
+        _check_target(self.target)
         object.__setattr__(self, "experts", experts)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -55,6 +54,68 @@ class Contrary(InBlocks):
                 carried = np.cumsum(state.weights[heaviest]) >= 0.5 - 1e-9
                 row[:] = 1
                 row[heaviest[: int(carried.argmax()) + 1]] = -1
+                state = self.target.step(state, row)
+            yield block
+
+
+@dataclass(frozen=True)
+class Holding(InBlocks):
+    """Hold some experts at a share of the hedger's weight; then one of them breaks away.
+
+    While the first ``held`` experts have less weight than ``share`` they gain +1 and the others -1,
+    else the other way round. After some rounds the first expert gains +1 in every round, and all
+    others -1. It needs the weights of the hedger only, so every hedger can be attacked.
+
+    Parameters
+    ----------
+    experts
+        N, at least 2.
+    target
+        The hedger that is attacked; any hedger will do.
+    held
+        How many experts are held, less than N.
+    share
+        The weight at which they are held, in (0, 1).
+    until
+        The number of rounds of holding. None: half of the game.
+
+    Examples
+    --------
+    >>> from normalhedge import NormalHedge
+    >>> nature = Holding(experts=3, target=NormalHedge(0.1), share=0.5)
+    >>> next(nature.gains(4, np.random.default_rng(0))).tolist()
+    [[1, -1, -1], [-1, 1, 1], [1, -1, -1], [1, -1, -1]]
+    """
+
+    experts: int
+    target: Hedger[Any]
+    held: int = 1
+    share: float = 0.5
+    until: int | None = None
+
+    def __post_init__(self) -> None:
+        experts = inputs.count("experts", self.experts, 2)
+        _check_target(self.target)
+        object.__setattr__(self, "experts", experts)
+        object.__setattr__(self, "held", inputs.count("held", self.held, 1, experts - 1))
+        object.__setattr__(self, "share", inputs.number("share", self.share, 0.0, 1.0))
+        if self.until is not None:
+            object.__setattr__(self, "until", inputs.count("until", self.until, 0))
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the gains in blocks; nothing is random."""
+        del rng
+        until = rounds // 2 if self.until is None else self.until
+        state, held = self.target.init(self.experts), self.held
+        for t in self._times(rounds):
+            block = np.full((len(t), self.experts), -1, dtype=np.int8)
+            for row, now in zip(block, t[:, 0], strict=True):
+                if now >= until:
+                    row[0] = 1
+                elif state.weights[:held].sum() < self.share - 1e-9:
+                    row[:held] = 1
+                else:
+                    row[held:] = 1
                 state = self.target.step(state, row)
             yield block
 
@@ -115,3 +176,8 @@ class Greedy(InBlocks):
         reached = [self.target.log_potential(self.target.step(ordered, move)) for move in moves]
         best: np.ndarray = moves[int(np.argmax(reached))]
         return best
+
+
+def _check_target(target: object) -> None:
+    if isinstance(target, type) or not isinstance(target, Hedger):
+        raise TypeError(f"target must be a hedger, got {target!r}")

@@ -38,6 +38,13 @@ class Nature(Protocol):
         ...
 
 
+def check_nature(nature: object) -> Nature:
+    """Return the nature, or raise a TypeError that says what a nature has."""
+    if isinstance(nature, type) or not isinstance(nature, Nature):
+        raise TypeError(f"a nature must have experts and gains(rounds, rng), got {nature!r}")
+    return nature
+
+
 @runtime_checkable
 class Changing(Nature, Protocol):
     """A nature that knows the rounds in which its best experts change."""
