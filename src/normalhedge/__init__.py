@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # each name is imported when it is used
         VariableShare,
     )
     from normalhedge.mixtures import Mixture
+    from normalhedge.routing import Router
     from normalhedge.service.client import AsyncClient, Client
     from normalhedge.tables import blend
 
@@ -83,6 +84,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "RegretMatching",
     "RegretMatchingPlus",
     "Report",
+    "Router",
     "Run",
     "Squint",
     "SquintCommon",
@@ -94,7 +96,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
 
 _ROOMS = (
     "boundary", "checks", "cli", "guarantees", "hedgers", "integrations", "latent", "live",
-    "mixtures", "reports", "research", "service", "tables",
+    "mixtures", "reports", "research", "routing", "service", "tables",
 )  # fmt: skip
 
 _PLACES = {
@@ -103,6 +105,7 @@ _PLACES = {
     "Client": "service.client",
     "ExponentialPotential": "guarantees.potentials",
     "Mixture": "mixtures",
+    "Router": "routing",
     "NormalPotential": "guarantees.potentials",
     "blend": "tables",
 }
