@@ -4,6 +4,7 @@ Notebooks stand in examples, outside of this folder, and Sphinx reads nothing ou
 copied to docs/notebooks first. Scripts of the gallery stand in examples/gallery.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -39,13 +40,20 @@ exclude_patterns = [
     "gallery/*.py",
     "gallery/*.md5",
     "note",  # it is built by `nox -s note`
+    "_generated",
     "**.ipynb_checkpoints",
 ]
 nitpicky = False
 suppress_warnings = ["config.cache"]  # settings with functions in them
 
 # Pages. GitHub draws a fence of `math`, too.
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+figures = json.loads((DOCS / "overview.json").read_text(encoding="utf-8"))
+myst_substitutions = {
+    "panels": figures["panels"],
+    "saved": f"{1.0 - figures['absolute']['normalhedge']['mean']:.0%}".replace("%", " %"),
+    "stack": f"{figures['absolute']['ridge stack']['mean']:.2f}",
+}
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
@@ -70,8 +78,20 @@ autodoc_mock_imports = [
     if find_spec(library) is None
 ]
 
+
+def draw_for_both_modes(_gallery: dict[str, object], _script: str) -> None:
+    """Draw figures without a background, in a grey that is read on white and on black."""
+    import matplotlib as mpl  # noqa: PLC0415 -- after the reset of sphinx-gallery
+
+    names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    mpl.rcParams.update(dict.fromkeys(names, GREY) | {"savefig.transparent": True})
+
+
+GREY = "#7d8590"
+
 # The gallery.
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", draw_for_both_modes),
     "examples_dirs": str(EXAMPLES / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
@@ -96,14 +116,21 @@ html_theme = "pydata_sphinx_theme"
 html_title = "normalhedge"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = ["llms.txt"]
+html_favicon = "_static/logo.svg"
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": f"normalhedge {version}",
+    },
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_nav_level": 1,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "footer_start": [],

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import NormalHedge, State
+from normalhedge import NormalHedge
 from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import State
 
 
 def alternate_then_break_away(n: int, alpha: float) -> np.ndarray:

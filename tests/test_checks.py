@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, Hedger, NormalHedge, checks, hedgers
+from normalhedge import NormalHedge, checks, hedgers
 from normalhedge.checks import Law
+from normalhedge.hedgers import Hedge, Hedger
 
 HEDGERS: list[Hedger[Any]] = [
     NormalHedge(0.1),

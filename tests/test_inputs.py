@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import ExponentialPotential, Hedge, NormalHedge, NormalPotential, _core
+from normalhedge import NormalHedge, _core
 from normalhedge.guarantees import hedge_bound, theorem_1
+from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential
+from normalhedge.hedgers import Hedge
 
 HEDGER = NormalHedge(0.1)
 STATE = HEDGER.run([[1.0, 0.0, -1.0], [0.5, -1.0, 0.0]]).state

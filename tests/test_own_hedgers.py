@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from normalhedge import Hedge, Mixture, Run, blend, checks
+from normalhedge import Mixture, blend, checks
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers import Hedger
+from normalhedge.hedgers import Hedge, Hedger, Run
 from normalhedge.latent import ModelExperts, StateExperts, random_categorical_bank
 from normalhedge.research.games import Contrary, GoodAndBad, play
 

@@ -52,6 +52,14 @@ def test_names_load_from_the_place_that_type_checkers_see() -> None:
         assert getattr(normalhedge, name) is getattr(importlib.import_module(str(module)), name)
 
 
+def test_names_that_left_the_top_level_are_there_for_one_more_release() -> None:
+    with pytest.warns(DeprecationWarning, match=r"import Squint from normalhedge\.hedgers; "):
+        assert normalhedge.Squint is normalhedge.hedgers.Squint  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"from normalhedge\.guarantees; "):
+        assert normalhedge.Bound is normalhedge.guarantees.Bound  # type: ignore[attr-defined]
+    assert "Squint" not in dir(normalhedge)
+
+
 def test_packages_are_attributes_and_other_names_are_refused() -> None:
     folder = Path(normalhedge.__file__).parent
     rooms = {path.parent.name for path in folder.glob("*/__init__.py")}

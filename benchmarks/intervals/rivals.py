@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from normalhedge import BOA
 from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import BOA
 from normalhedge.mixtures.intervals import Conformal
 
 ALPHA = 0.1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
 from normalhedge.guarantees import (
     PAPER_C,
     PAPER_POTENTIAL,
@@ -33,6 +33,7 @@ from normalhedge.guarantees import (
 )
 from normalhedge.guarantees._bounds import at_most, scaled_limit
 from normalhedge.guarantees._known import PROOFS
+from normalhedge.hedgers import Hedge
 from normalhedge.research.games import BreakAway, play
 from normalhedge.research.games.attacks import break_away, hold
 from normalhedge.research.leaderboard import (

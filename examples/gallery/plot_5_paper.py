@@ -9,7 +9,8 @@ a panel of their figures with 5 runs in place of 50. ``normalhedge paper`` repla
 # %%
 import matplotlib.pyplot as plt
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
+from normalhedge.hedgers import Hedge
 from normalhedge.research.games import GoodAndBad, play
 
 alpha, experts = 0.001, 1000

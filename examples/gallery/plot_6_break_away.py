@@ -11,7 +11,8 @@ import math
 
 import matplotlib.pyplot as plt
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
+from normalhedge.hedgers import Hedge
 from normalhedge.research.games import BreakAway, play
 
 alpha, experts = 0.001, 1000

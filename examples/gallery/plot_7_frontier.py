@@ -11,8 +11,8 @@ import math
 
 import matplotlib.pyplot as plt
 
-from normalhedge import Hedge
 from normalhedge.guarantees import certify
+from normalhedge.hedgers import Hedge
 from normalhedge.research.games.attacks import break_away
 
 alpha, experts = 0.001, 1000

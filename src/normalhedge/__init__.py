@@ -1,115 +1,63 @@
-"""Online learning with expert advice: weights that follow the experts that are good now."""
+"""Online learning with expert advice: weights that follow the experts that are good now.
+
+The names here serve the tasks of the start page: blend forecasts, find regimes, use a server. The
+algorithms are in `normalhedge.hedgers`, what is proved in `normalhedge.guarantees`, games and
+the paper in `normalhedge.research`.
+"""
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from normalhedge.boundary import former_names
 
 if TYPE_CHECKING:  # each name is imported when it is used
-    from normalhedge.guarantees import Bound
-    from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential
-    from normalhedge.hedgers import (
-        BOA,
-        DORM,
-        AdaHedge,
-        AdaHedgeD,
-        AdaNormalHedge,
-        BatesGranger,
-        CoinBetting,
-        CompiledHedger,
-        DecreasingHedge,
-        DORMPlus,
-        FixedShare,
-        FlipFlop,
-        FollowTheLeader,
-        Hedge,
-        Hedger,
-        MLPoly,
-        MLPolyOpera,
-        MLProd,
-        NormalHedge,
-        NormalHedge2009,
-        NormalHedgeBH,
-        NormalHedgeDT,
-        OptimisticHedge,
-        RegretMatching,
-        RegretMatchingPlus,
-        Report,
-        Run,
-        Squint,
-        SquintCommon,
-        State,
-        Uniform,
-        VariableShare,
-    )
+    from normalhedge.hedgers import NormalHedge
+    from normalhedge.latent import HedgedTracker, Regimes, infer
     from normalhedge.mixtures import Mixture
+    from normalhedge.mixtures.intervals import Conformal
     from normalhedge.routing import Router
     from normalhedge.service.client import AsyncClient, Client
     from normalhedge.tables import blend
+    from normalhedge.tables.hubs import blend_hub
 
 former_names.install()
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
-__all__ = [  # noqa: RUF022 -- as `sorted` has it
-    "AdaHedge",
-    "AdaHedgeD",
-    "AdaNormalHedge",
+__all__ = [
     "AsyncClient",
-    "BOA",
-    "BatesGranger",
-    "Bound",
     "Client",
-    "CoinBetting",
-    "CompiledHedger",
-    "DORM",
-    "DORMPlus",
-    "DecreasingHedge",
-    "ExponentialPotential",
-    "FixedShare",
-    "FlipFlop",
-    "FollowTheLeader",
-    "Hedge",
-    "Hedger",
-    "MLPoly",
-    "MLPolyOpera",
-    "MLProd",
+    "Conformal",
+    "HedgedTracker",
     "Mixture",
     "NormalHedge",
-    "NormalHedge2009",
-    "NormalHedgeBH",
-    "NormalHedgeDT",
-    "NormalPotential",
-    "OptimisticHedge",
-    "RegretMatching",
-    "RegretMatchingPlus",
-    "Report",
+    "Regimes",
     "Router",
-    "Run",
-    "Squint",
-    "SquintCommon",
-    "State",
-    "Uniform",
-    "VariableShare",
     "blend",
+    "blend_hub",
+    "infer",
 ]
+
+_PACKAGES = {
+    "AsyncClient": "service.client",
+    "Client": "service.client",
+    "Conformal": "mixtures.intervals",
+    "HedgedTracker": "latent",
+    "Mixture": "mixtures",
+    "NormalHedge": "hedgers",
+    "Regimes": "latent",
+    "Router": "routing",
+    "blend": "tables",
+    "blend_hub": "tables.hubs",
+    "infer": "latent",
+}
+"""The package that defines each exported name."""
 
 _ROOMS = (
     "boundary", "checks", "cli", "guarantees", "hedgers", "integrations", "latent", "live",
     "mixtures", "reports", "research", "routing", "service", "tables",
 )  # fmt: skip
-
-_PLACES = {
-    "AsyncClient": "service.client",
-    "Bound": "guarantees",
-    "Client": "service.client",
-    "ExponentialPotential": "guarantees.potentials",
-    "Mixture": "mixtures",
-    "Router": "routing",
-    "NormalPotential": "guarantees.potentials",
-    "blend": "tables",
-}
-"""The package of each exported name that is not in `normalhedge.hedgers`."""
 
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for Any
@@ -117,10 +65,19 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for Any
     def __getattr__(name: str) -> Any:
         if name in _ROOMS:
             return importlib.import_module(f"normalhedge.{name}")
-        if name not in __all__:
+        package = _PACKAGES.get(name) or former_names.package_of(name)
+        if package is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        package = importlib.import_module(f"normalhedge.{_PLACES.get(name, 'hedgers')}")
-        value = globals()[name] = getattr(package, name)
+        value = getattr(importlib.import_module(f"normalhedge.{package}"), name)
+        if name in _PACKAGES:
+            globals()[name] = value
+        else:
+            warnings.warn(
+                f"import {name} from normalhedge.{package}; normalhedge.{name} goes with the next "
+                "release",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         return value
 
 

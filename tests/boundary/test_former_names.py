@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from normalhedge import AdaHedge
 from normalhedge.boundary.former_names import FORMER, MOVED
+from normalhedge.hedgers import AdaHedge
 
 
 @pytest.mark.parametrize(("former", "present"), FORMER.items())

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import special
 
-from normalhedge import ExponentialPotential, NormalPotential, _core
+from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.guarantees.potentials import Potential
+from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential, Potential
 from tests import oracles
 
 POTENTIALS = [

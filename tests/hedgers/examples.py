@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge, hedgers
+from normalhedge import NormalHedge, hedgers
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers import CompiledHedger
+from normalhedge.hedgers import CompiledHedger, Hedge
 from tests import oracles
 
 FAMILY: dict[str, CompiledHedger] = {

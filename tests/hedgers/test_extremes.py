@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
-from normalhedge.hedgers import CompiledHedger, State
+from normalhedge import NormalHedge
+from normalhedge.hedgers import CompiledHedger, Hedge, State
 from tests.hedgers.examples import FAMILY, discounted, each
 
 MILLION = 1_000_000

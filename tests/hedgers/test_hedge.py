@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
+from normalhedge.hedgers import Hedge
 from tests.adversaries import alternate_then_break_away
 
 

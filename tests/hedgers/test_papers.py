@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 
-from normalhedge import Hedge, hedgers
+from normalhedge import hedgers
 from normalhedge.boundary.inputs import Floats
 from normalhedge.checks import Game, games
-from normalhedge.hedgers import CompiledHedger
+from normalhedge.hedgers import CompiledHedger, Hedge
 from tests import family_oracles, oracles
 from tests.hedgers.examples import FAMILY, ON_POTENTIALS, coins, discounted, drawn_games, weigh_of
 

@@ -9,8 +9,8 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge, _core
-from normalhedge.hedgers import CompiledHedger, State
+from normalhedge import NormalHedge, _core
+from normalhedge.hedgers import CompiledHedger, Hedge, State
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from collections import deque
 import numpy as np
 import pytest
 
-from normalhedge import DORM, AdaHedgeD, DORMPlus, Mixture
-from normalhedge.hedgers import CompiledHedger
+from normalhedge import Mixture
+from normalhedge.hedgers import DORM, AdaHedgeD, CompiledHedger, DORMPlus
 from tests.mixtures.hedger_examples import KNOWN, WIDTH
 
 

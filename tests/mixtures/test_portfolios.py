@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import portfolios
-from normalhedge import FixedShare, Mixture, NormalHedge, blend
+from normalhedge import Mixture, NormalHedge, blend
+from normalhedge.hedgers import FixedShare
 from normalhedge.mixtures.losses import LOSSES, LogWealth
 from tests.mixture_oracle import Oracle
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, Mixture, blend
+from normalhedge import Mixture, blend
 from normalhedge.boundary.terminal import counted
+from normalhedge.hedgers import Hedge
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.state.sum_rows import ABSURD
 from tests.mixtures.summary_examples import fed, numbers, table_of

@@ -186,7 +186,7 @@ def test_narrow_pages_lose_no_column(tmp_path: Path, width: int) -> None:
         document.title = [boxes.length > 3, wide.length > 0, told.length === wide.length,
           loose.length, away.length,
           document.documentElement.scrollWidth <= innerWidth].join(" ");
-      }, 4000);
+      }, 1000);
     });</script></body>""".replace("WIDTH", str(width - 32))
     page.write_text(page.read_text("utf-8").replace("</body>", script), "utf-8")
     shown = opened(page, tmp_path / "browser", "--window-size=500,900")

@@ -86,8 +86,14 @@ def test_a_page_of_the_proxy_may_send_requests_and_others_may_not(behind: str) -
 
 
 def _requests(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    return [line for line in lines if line["what"] == "request"]
+    """Return the logged requests; a line is written after its answer was sent."""
+    end = time.monotonic() + 30.0
+    while time.monotonic() < end:
+        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        if requests := [line for line in lines if line["what"] == "request"]:
+            return requests
+        time.sleep(0.02)
+    return []
 
 
 def test_the_log_has_the_address_of_the_client(

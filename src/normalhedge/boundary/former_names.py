@@ -48,6 +48,23 @@ MOVED = {
 }
 """The present name of each module that moved and that pickles of the last release name."""
 
+_TOP_LEVEL = {
+    "hedgers": """
+        AdaHedge AdaHedgeD AdaNormalHedge BOA BatesGranger CoinBetting CompiledHedger DORM DORMPlus
+        DecreasingHedge FixedShare FlipFlop FollowTheLeader Hedge Hedger MLPoly MLPolyOpera MLProd
+        NormalHedge2009 NormalHedgeBH NormalHedgeDT OptimisticHedge RegretMatching
+        RegretMatchingPlus Report Run Squint SquintCommon State Uniform VariableShare
+    """,
+    "guarantees": "Bound",
+    "guarantees.potentials": "ExponentialPotential NormalPotential",
+}
+"""The packages of names that ``normalhedge`` itself exported."""
+
+
+def package_of(name: str) -> str | None:
+    """Return the package of a name that was at the top level, relative to ``normalhedge``."""
+    return next((package for package, names in _TOP_LEVEL.items() if name in names.split()), None)
+
 
 class FormerPackages(MetaPathFinder):
     """Import a package that moved under its former name: the same module, and a warning."""

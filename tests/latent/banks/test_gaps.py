@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedger, NormalHedge
-from normalhedge.hedgers import AdaHedge, FixedShare, Squint
+from normalhedge import NormalHedge
+from normalhedge.hedgers import AdaHedge, FixedShare, Hedger, Squint
 from normalhedge.latent import (
     BayesAverage,
     ModelExperts,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, Hedger, NormalHedge
+from normalhedge import NormalHedge
 from normalhedge.boundary import specs
-from normalhedge.hedgers import HEDGERS
+from normalhedge.hedgers import HEDGERS, Hedge, Hedger
 from normalhedge.latent import (
     BayesAverage,
     LearningBank,

@@ -4,7 +4,7 @@ import math
 from statistics import NormalDist
 from typing import Any
 
-from normalhedge import AdaNormalHedge
+from normalhedge.hedgers import AdaNormalHedge
 
 PLAIN, SEASONAL = (10, 50, 250, 2500), (50, 250, 2500)
 FAR, VISITS, DOUBT = 64.0, 64, 4

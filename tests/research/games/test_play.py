@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
-from normalhedge.hedgers import HEDGERS as NAMES, named
+from normalhedge import NormalHedge
+from normalhedge.hedgers import HEDGERS as NAMES, Hedge, named
 from normalhedge.research.games import GoodAndBad, IndependentCoins, Replay, play
 
 NATURE = GoodAndBad(20, 0.5, 0.1, 0.02)

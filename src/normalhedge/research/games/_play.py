@@ -66,7 +66,8 @@ def play(
 
     Examples
     --------
-    >>> from normalhedge import Hedge, NormalHedge
+    >>> from normalhedge import NormalHedge
+    >>> from normalhedge.hedgers import Hedge
     >>> from normalhedge.research.games import GoodAndBad, play
     >>> nature = GoodAndBad(experts=100, gamma=0.8, f=0.1, alpha=0.01)
     >>> trace = play([NormalHedge(0.01), Hedge.corrected(0.01, 100)], nature, rounds=1000, runs=4)

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
 from normalhedge.boundary.specs import make
-from normalhedge.hedgers import HEDGERS
+from normalhedge.hedgers import HEDGERS, Hedge
 from normalhedge.research.games import Contrary, Greedy, IndependentCoins, play
 from tests.research.games.natures.examples import drawn
 
