@@ -233,7 +233,7 @@ class RouterState:
             if number not in offered:
                 raise ValueError(f"{clipped(repr(name), 80)} was not offered in this round")
             gains[number] = self._gain(name, value)
-        if offered <= set(gains):
+        if offered <= set(gains) and not offered <= set(known):
             return [action, *(n for n in gains if n != action)], self._in_order(action, gains), True
         for number in known:
             if number not in gains:
