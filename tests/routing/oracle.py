@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
 
 MASK = 2**64 - 1
 
@@ -24,15 +27,15 @@ def uniform(seed: int, ticket: int) -> float:
 class Seen:
     """What a round has shown: losses and their probabilities, NaN where nothing is known."""
 
-    losses: np.ndarray
-    o: np.ndarray
+    losses: Floats
+    o: Floats
     spread: float
     pending: int
-    awake: np.ndarray
+    awake: npt.NDArray[np.bool_]
     full: bool
 
     @property
-    def known(self) -> np.ndarray:
+    def known(self) -> npt.NDArray[np.bool_]:
         return ~np.isnan(self.losses)
 
 
@@ -42,10 +45,10 @@ class ExponentialOracle:
     def __init__(self, k: int) -> None:
         self.lead, self.clock, self.k = np.zeros(k), 0.0, k
 
-    def play(self, awake: np.ndarray) -> np.ndarray:
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
         rate = 2.0 * np.sqrt(np.log(max(self.k, 2)) / (self.clock + 1.0))
         w = np.where(awake, np.exp(rate * (self.lead - self.lead.max())), 0.0)
-        return w / w.sum()
+        return np.asarray(w / w.sum())
 
     def learn(self, seen: Seen) -> None:
         gamma = np.sqrt(np.log(max(self.k, 2)) / (self.clock + 1.0))
@@ -64,10 +67,10 @@ class NormalOracle:
     def __init__(self, k: int, alpha: float, c: float = 1.0) -> None:
         self.regrets, self.alpha, self.c, self.k, self.rounds = np.zeros(k), alpha, c, k, 0
 
-    def play(self, awake: np.ndarray) -> np.ndarray:
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
         ahead = np.maximum(self.regrets, 0.0)
         w = np.where(awake, ahead * np.exp(self.alpha * ahead**2 / (2.0 * self.c)), 0.0)
-        return w / w.sum() if w.sum() > 0.0 else awake / awake.sum()
+        return np.asarray(w / w.sum() if w.sum() > 0.0 else awake / awake.sum())
 
     def learn(self, seen: Seen) -> None:
         memory = min(self.rounds + 1, 1.0 / self.alpha)
@@ -92,16 +95,16 @@ class TsallisOracle:
 
     @property
     def rate(self) -> float:
-        return 4.0 / np.sqrt(self.clock + 1.0)
+        return float(4.0 / np.sqrt(self.clock + 1.0))
 
-    def play(self, awake: np.ndarray) -> np.ndarray:
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
         least = self.losses[awake].min()
         low, high = least - 2.0 * np.sqrt(self.k) / self.rate, least - 2.0 / self.rate
         for _ in range(200):
             x = 0.5 * (low + high)
             p = np.where(awake, 4.0 / (self.rate * (self.losses - x)) ** 2, 0.0)
             low, high = (low, x) if p.sum() > 1.0 else (x, high)
-        return p / p.sum()
+        return np.asarray(p / p.sum())
 
     def learn(self, seen: Seen) -> None:
         p = self.play(seen.awake)
@@ -111,7 +114,7 @@ class TsallisOracle:
             base = 0.5 * (p >= self.rate**2)
             difference = np.where(seen.known, np.nan_to_num(seen.losses) - base, 0.0)
             estimates = base + difference / np.where(seen.known, seen.o, 1.0)
-        own = 0.0 if seen.awake.all() else p @ estimates
+        own = 0.0 if seen.awake.all() else float(p @ estimates)
         self.losses = self.losses + np.where(seen.awake, estimates - own, 0.0)
         self.clock += 1.0 + 2.0 * seen.pending
 
@@ -123,12 +126,12 @@ class MaillardOracle:
         self.counts, self.means, self.k = np.zeros(k), np.full(k, 0.5), k
         self.keep, self.keenness = 1.0 - 1.0 / memory, max(keenness, 300.0 * k / memory)
 
-    def play(self, awake: np.ndarray) -> np.ndarray:
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
         best = self.means[awake].max()
         a = self.means
         divergence = a * np.log(a / best) + (1 - a) * np.log((1 - a) / (1 - best))
         w = np.where(awake, np.exp(-self.keenness * self.counts * divergence), 0.0)
-        return w / w.sum()
+        return np.asarray(w / w.sum())
 
     def learn(self, seen: Seen) -> None:
         self.counts = self.keep * self.counts
@@ -142,12 +145,12 @@ class MaillardOracle:
 class MasterOracle:
     """Exponential weights over distributions, with a share that falls."""
 
-    prior: np.ndarray
+    prior: Floats
     time: float = 0.0
     variance: float = 0.0
     mixed: float = 0.0
     baseline: float = 0.5
-    weights: np.ndarray = field(init=False)
+    weights: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.weights = self.prior.copy()
@@ -156,7 +159,7 @@ class MasterOracle:
     def rate(self) -> float:
         return 0.5 * float(np.sqrt(np.log(len(self.prior)) / (1.0 + self.variance)))
 
-    def learn(self, rows: np.ndarray, seen: Seen) -> np.ndarray:
+    def learn(self, rows: Floats, seen: Seen) -> Floats:
         """Learn; return the estimated losses of the distributions."""
         y, rate = np.zeros(len(self.prior)), self.rate
         for i in np.flatnonzero(seen.known):
@@ -166,7 +169,7 @@ class MasterOracle:
         self.baseline += 0.001 * (seen.losses[seen.known].mean() - self.baseline)
         after = self.weights * np.exp(-rate * (y - mean))
         self.mixed += np.log(after.sum()) / rate
-        self.variance += self.weights @ (y - mean) ** 2
+        self.variance += float(self.weights @ (y - mean) ** 2)
         self.time += 1.0
         share = 1.0 / (self.time + 10.0)
         self.weights = (1.0 - share) * after / after.sum() + share * self.prior
@@ -174,7 +177,7 @@ class MasterOracle:
 
     def price(self, b: int) -> float:
         time = self.time + 10.0
-        return self.mixed + (np.log(time / self.prior[b]) + np.log(time / 10.0)) / self.rate
+        return float(self.mixed + (np.log(time / self.prior[b]) + np.log(time / 10.0)) / self.rate)
 
 
 class AutomaticOracle:
@@ -192,11 +195,11 @@ class AutomaticOracle:
         prior = np.array([4.0, 4.0, 1.0, 0.5, 0.5, 0.5])
         self.master = MasterOracle(prior / prior.sum())
 
-    def rows(self, awake: np.ndarray) -> np.ndarray:
+    def rows(self, awake: npt.NDArray[np.bool_]) -> Floats:
         return np.array([rule.play(awake) for rule in self.rules])
 
-    def play(self, awake: np.ndarray) -> np.ndarray:
-        return self.master.weights @ self.rows(awake)
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
+        return np.asarray(self.master.weights @ self.rows(awake))
 
     def learn(self, seen: Seen) -> None:
         self.master.learn(self.rows(seen.awake), seen)

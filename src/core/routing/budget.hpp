@@ -26,8 +26,8 @@ public:
     double spent = 0.0;
     double time = 0.0;
     double price = 0.0;  // u
-    double least = 0.0;  // the costs of the actions that there are
-    double most = 0.0;
+    double least = 0.0;  // the lowest cost of the actions that there are
+    double most = 0.0;   // the highest cost of all that ever joined
 
     bool active() const { return limit > 0.0; }
 
@@ -62,8 +62,8 @@ public:
         for (size_t i = 0; i < actions.size(); ++i) {
             const double cost = costs[static_cast<size_t>(actions[i])];
             least = i ? std::fmin(least, cost) : cost;
-            most = std::fmax(most, cost);
         }
+        for (double cost : costs) most = std::fmax(most, cost);
     }
 };
 

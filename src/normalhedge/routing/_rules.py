@@ -17,7 +17,8 @@ MEMORY = 1000.0
 """The memory, in rounds, of a hedger that is given by its name alone."""
 
 LATE = "no theorem covers gains that come late"
-CHANGING = "no theorem covers actions that sleep, join or leave, contexts, or a budget"
+CHANGING = "no theorem covers actions that sleep, join or leave"
+BESIDE = "no theorem covers contexts or a budget"
 
 
 class Played(NamedTuple):
@@ -27,9 +28,24 @@ class Played(NamedTuple):
     actions: int
     full: bool  # whether all gains of all rounds were known
     late: bool  # whether some gains came after a later choice
-    changed: bool  # whether actions slept, joined or left, or there are contexts or a budget
+    changed: bool  # whether actions slept, joined or left
+    beside: bool  # whether there are contexts or a budget
     price: float  # of the default, see `Automatic`
     width: float  # of the range of the gains
+
+    def uncovered(self, *, fixed: bool = True) -> Bound | None:
+        """Return that no theorem applies, and why; None if one may.
+
+        Parameters
+        ----------
+        fixed
+            Whether the actions must always be the same.
+        """
+        if self.late:
+            return Bound(math.inf, LATE)
+        if self.beside:
+            return Bound(math.inf, BESIDE)
+        return Bound(math.inf, CHANGING) if fixed and self.changed else None
 
 
 class Rule:
@@ -96,14 +112,13 @@ class Exp3IX(Rule):
         played
             The facts on which the bound depends.
         """
-        if played.late or played.changed:
-            return Bound(math.inf, LATE if played.late else CHANGING)
-        count = max(played.actions, 2)
-        log, spread = math.log(count), 1 if played.full else count
         if played.full:
             return _of_hedger(DecreasingHedge(), played)
-        regret = 3.0 * math.sqrt(log * spread * played.rounds) + 2.0 * count * math.sqrt(log)
-        return Bound(played.width * regret, "EXP3-IX, in expectation", unit="in gains")
+        count = max(played.actions, 2)
+        regret = 3.0 * math.sqrt(math.log(count) * count * played.rounds)
+        regret += 2.0 * count * math.sqrt(math.log(count))
+        bound = Bound(played.width * regret, "EXP3-IX, in expectation", unit="in gains")
+        return played.uncovered() or bound
 
 
 @dataclass(frozen=True)
@@ -250,13 +265,13 @@ class OnEstimates(Rule):
         """
         if not played.full:
             return Bound(math.inf, "no theorem covers this hedger on estimated gains")
-        if played.late or played.changed:
-            return Bound(math.inf, LATE if played.late else CHANGING)
         return _of_hedger(self.hedger, played)
 
 
 def _of_hedger(hedger: CompiledHedger, played: Played) -> Bound:
     """Return the bound of a hedger that saw all gains, in the unit of the gains."""
+    if why := played.uncovered():
+        return why
     bound = hedger.bound(max(played.actions, 1), max(played.rounds, 1))
     discount = f", discounted at {hedger.alpha:g} a round" if hedger.alpha else ""
     source = f"{bound.source}, in expectation"

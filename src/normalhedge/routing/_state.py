@@ -182,7 +182,8 @@ class RouterState:
             actions=len(self.actions),
             full=core.full,
             late=core.late,
-            changed=bool(core.changed or core.contexts or self.settings.budget),
+            changed=core.changed,
+            beside=bool(core.contexts or self.settings.budget),
             price=max(core.prices(0), default=0.0),
             width=high - low,
         )
