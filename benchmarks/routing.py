@@ -121,9 +121,10 @@ def mabwiser(policy: str, settings: dict[str, Any], batch: int) -> Callable[[int
     """Return a maker of bandits of MABWiser, which learn in batches as its users do."""
 
     def make(k: int, seed: int) -> Player:
-        from mabwiser.mab import MAB, LearningPolicy  # noqa: PLC0415
+        module = importlib.import_module("mabwiser.mab")
 
-        mab = MAB(list(range(k)), getattr(LearningPolicy, policy)(**settings), seed=seed)
+        learning = getattr(module.LearningPolicy, policy)(**settings)
+        mab = module.MAB(list(range(k)), learning, seed=seed)
         mab.fit(list(range(k)), [0.5] * k)
         arms: list[int] = []
         gains: list[float] = []
@@ -177,13 +178,16 @@ def regret(nature: Nature, make: Callable[[int, int], Player], seed: int) -> flo
     """Play a nature; return the regret in mean gains."""
     rounds, k = nature.means.shape
     rng, player = np.random.default_rng(seed), make(k, seed)
-    draws = rng.random(rounds) if nature.noise is None else rng.normal(0.0, nature.noise, rounds)
+    normal = nature.noise is not None
+    draws = np.asarray(
+        rng.normal(0.0, nature.noise or 0.0, rounds) if normal else rng.random(rounds)
+    )
     means, waiting, chosen = nature.means, deque[tuple[int, Any, float]](), np.empty(rounds, int)
     for t, draw in enumerate(draws.tolist()):
         arm, what = player.choose()
         chosen[t] = arm
         mean = float(means[t, arm])
-        gain = float(draw < mean) if nature.noise is None else min(max(mean + draw, 0.0), 1.0)
+        gain = min(max(mean + draw, 0.0), 1.0) if normal else float(draw < mean)
         waiting.append((arm, what, gain))
         if len(waiting) > nature.delay:
             player.learn(*waiting.popleft())
@@ -222,17 +226,20 @@ def speed() -> Iterator[str]:
     yield HEADER
     for k, goal in ((10, "3 us"), (1000, "15 us")):
         for rule in ("auto", "exp3-ix"):
-            player, theirs = ours(rule)(k, 0), _numpy_exp3(k)
             row = measure(
                 f"choose + reward, {rule}, {k:,} actions",
-                lambda player=player: player.learn(*player.choose(), 0.5),
-                ("NumPy EXP3", lambda theirs=theirs: theirs.learn(*theirs.choose(), 0.5)),
+                _round_of(ours(rule)(k, 0)),
+                ("NumPy EXP3", _round_of(_numpy_exp3(k))),
                 f"<= {goal}",
                 calls=1000 // k + 20,  # batches are shorter than a turn of the processor
                 reference_calls=10,
                 repeats=101,
             )
             yield str(row)
+
+
+def _round_of(player: Player) -> Callable[[], None]:
+    return lambda: player.learn(*player.choose(), 0.5)
 
 
 def _numpy_exp3(k: int) -> Player:
@@ -297,7 +304,7 @@ def main() -> None:
     if options.speed:
         lines = speed()
     elif options.coverage:
-        lines = coverage(options.coverage, 1000)
+        lines = coverage(options.coverage, min(options.rounds, 1000))
     else:
         lines = compare(options.rounds, options.seeds, options.peers.split(","), options.only)
     for line in lines:

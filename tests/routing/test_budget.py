@@ -1,6 +1,7 @@
 """Costs within a budget: the excess is bounded, and the gain is near the best mix."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ COSTS = {"small": 1.0, "middle": 3.0, "large": 10.0}
 MEANS = {"small": 0.3, "middle": 0.5, "large": 0.9}
 
 
-def played(budget: float, rounds: int, **options: object) -> Router:
+def played(budget: float, rounds: int, **options: Any) -> Router:
     rng = random.Random(0)
     router = Router(COSTS, costs=COSTS, budget=budget, **options)
     for _ in range(rounds):

@@ -54,7 +54,8 @@ def test_the_rule_is_its_oracle(rule: str, feedback: str) -> None:
         assert choice.action == NAMES[chosen]
         assert choice.probability == choice.probabilities[chosen]
         full = feedback == "all" or (feedback == "mixed" and t % 3 == 0)
-        known = set(np.flatnonzero(awake)) if full else {chosen, *declared}
+        present = set(np.flatnonzero(awake).tolist())
+        known: set[int] = present if full else {chosen, *declared}
         if shows:
             known |= {NAMES.index(name) for name in SHOWS.get(NAMES[chosen], ())}
         o = np.ones(4) if full else sights(p, declared, shows)
@@ -62,7 +63,7 @@ def test_the_rule_is_its_oracle(rule: str, feedback: str) -> None:
         spread = max(sum(p[i] / o[i] for i in range(4) if p[i] > 0.0), 1.0)
         if feedback in {"one", "late", "asleep", "mixed"} and not full:
             spread = float(awake.sum())
-        all_known = known == set(np.flatnonzero(awake)) and (full or bool((o[awake] >= 1.0).all()))
+        all_known = known == present and (full or bool((o[awake] >= 1.0).all()))
         pending = len(waiting)
         seen = Seen(losses, o, spread, pending, awake, all_known)
         waiting.append((choice, seen, {NAMES[i]: float(gains[i]) for i in known}))

@@ -4,10 +4,10 @@ from normalhedge.routing._evaluation import Value, evaluate
 from normalhedge.routing._explaining import RouterExplanation, RouterSummary
 from normalhedge.routing._router import Router
 from normalhedge.routing._rules import (
-    Automatic,
     Exp3IX,
     Maillard,
     OnEstimates,
+    OverRules,
     Rule,
     TsallisINF,
     rule_named,
@@ -18,11 +18,11 @@ from normalhedge.routing._stream import RouterStream as RouterStream
 from normalhedge.routing._values import Choice, Record
 
 __all__ = [
-    "Automatic",
     "Choice",
     "Exp3IX",
     "Maillard",
     "OnEstimates",
+    "OverRules",
     "Record",
     "Router",
     "RouterExplanation",

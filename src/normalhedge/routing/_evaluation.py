@@ -120,7 +120,7 @@ def evaluate(
     Examples
     --------
     >>> from normalhedge import Router
-    >>> router = Router(["a", "b"])
+    >>> router = Router(["a", "b"], rule="exp3-ix")
     >>> for t in range(400):
     ...     choice = router.choose()
     ...     router.reward(choice.ticket, 0.8 if choice.action == "b" else 0.4)

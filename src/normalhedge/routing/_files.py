@@ -25,7 +25,7 @@ ATTEMPTS = 5
 """The number of attempts to read a file while a stream folds its journal into it."""
 
 
-class Snapshot(NamedTuple):
+class RouterSnapshot(NamedTuple):
     """The content of a file."""
 
     settings: RouterSettings
@@ -37,10 +37,10 @@ class Snapshot(NamedTuple):
 def save(state: RouterState, path: Path) -> int:
     """Write a router, and return the number of bytes."""
     refuse_beside(path, "route")
-    return write_snapshot(Snapshot(state.settings, state._core), path)
+    return write_snapshot(RouterSnapshot(state.settings, state._core), path)
 
 
-def write_snapshot(snapshot: Snapshot, path: Path) -> int:
+def write_snapshot(snapshot: RouterSnapshot, path: Path) -> int:
     """Write a router with its place in its journal; return the number of bytes."""
     settings, core = snapshot.settings, snapshot.core
     numbers = core.dump()
@@ -86,7 +86,7 @@ def load(
     return router
 
 
-def read_snapshot(path: Path) -> Snapshot:
+def read_snapshot(path: Path) -> RouterSnapshot:
     """Return the content of a file, without its journal; refuse a file that is not a router."""
     content = sealed_file.read(path, FORMAT, range(1, VERSION + 1), 1, "a router")
     try:
@@ -99,7 +99,7 @@ def read_snapshot(path: Path) -> Snapshot:
         place = content["sequence"], content["journal"]
         if type(place[0]) is not int or place[0] < 0 or not isinstance(place[1], str):
             raise ValueError("sequence and journal must be a number and a word")
-        return Snapshot(settings, core, *place)
+        return RouterSnapshot(settings, core, *place)
     except KeyError as error:
         raise ValueError(f"{path} cannot be read: {error} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:

@@ -85,7 +85,8 @@ class Router(RouterState):
         """
         if context is None and awake is None and seen is None:
             if self._core.names:
-                return self._core.choose(0, None, None)
+                quick: Choice = self._core.choose(0, None, None)
+                return quick
             raise ValueError("there are no actions to choose from: see join")
         cell, label = self._cell(context)
         places = None if awake is None else self._places("awake", awake)
@@ -96,7 +97,8 @@ class Router(RouterState):
             raise ValueError("there are no actions to choose from: awake must name at least one")
         if label is not None:
             cell = self._core.open(label)
-        return self._core.choose(cell, places, sights)
+        choice: Choice = self._core.choose(cell, places, sights)
+        return choice
 
     def reward(self, ticket: int, gain: float | Mapping[str, float]) -> None:
         """Learn the gain of a choice.

@@ -21,7 +21,7 @@ CHANGING = "no theorem covers actions that sleep, join or leave"
 BESIDE = "no theorem covers contexts or a budget"
 
 
-class Played(NamedTuple):
+class RoundsPlayed(NamedTuple):
     """What bounds depend on."""
 
     rounds: int  # that are settled
@@ -30,7 +30,7 @@ class Played(NamedTuple):
     late: bool  # whether some gains came after a later choice
     changed: bool  # whether actions slept, joined or left
     beside: bool  # whether there are contexts or a budget
-    price: float  # of the default, see `Automatic`
+    price: float  # of the default, see `OverRules`
     width: float  # of the range of the gains
 
     def uncovered(self, *, fixed: bool = True) -> Bound | None:
@@ -59,7 +59,7 @@ class Rule:
 
     forgets: ClassVar[str] = "no theorem covers a rule that forgets"
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return the bound on the expected regret after some rounds.
 
         Parameters
@@ -104,7 +104,7 @@ class Exp3IX(Rule):
         """The recipe of the rule, for the core."""
         return (("hedger", DecreasingHedge()._engine, True),)
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return the bound on the expected regret; see `Rule.bound`.
 
         Parameters
@@ -149,7 +149,7 @@ class TsallisINF(Rule):
 
     recipes = (("tsallis",),)
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return that the paper's order of the regret has no constant here; see `Rule.bound`.
 
         Parameters
@@ -202,7 +202,7 @@ class Maillard(Rule):
         keep = 1.0 if self.memory is None else 1.0 - 1.0 / self.memory
         return (("maillard", keep, float(self.keenness)),)
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return that there is no bound for all gains; see `Rule.bound`.
 
         Parameters
@@ -245,7 +245,7 @@ class OnEstimates(Rule):
     def __post_init__(self) -> None:
         if not isinstance(self.hedger, CompiledHedger):
             raise TypeError(f"hedger must be a hedger of this package, got {self.hedger!r}")
-        if self.hedger.has_initial_ledger or getattr(self.hedger, "delay", 0):
+        if self.hedger.has_initial_ledger or bool(getattr(self.hedger, "delay", False)):
             raise ValueError(
                 f"{self.hedger!r} cannot weigh actions: it must begin with zeros, without a delay"
             )
@@ -255,7 +255,7 @@ class OnEstimates(Rule):
         """The recipe of the rule, for the core."""
         return (("hedger", self.hedger._engine, False),)
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return the bound of the hedger, if all gains were known at once; see `Rule.bound`.
 
         Parameters
@@ -268,7 +268,7 @@ class OnEstimates(Rule):
         return _of_hedger(self.hedger, played)
 
 
-def _of_hedger(hedger: CompiledHedger, played: Played) -> Bound:
+def _of_hedger(hedger: CompiledHedger, played: RoundsPlayed) -> Bound:
     """Return the bound of a hedger that saw all gains, in the unit of the gains."""
     if why := played.uncovered():
         return why
@@ -279,7 +279,7 @@ def _of_hedger(hedger: CompiledHedger, played: Played) -> Bound:
 
 
 @dataclass(frozen=True)
-class Automatic(Rule):
+class OverRules(Rule):
     r"""The default: hedges over rules, which all learn from what their mixture sees.
 
     .. math::
@@ -324,7 +324,7 @@ class Automatic(Rule):
         """The rules, as `rule_named` reads them."""
         return tuple(_spell(rule) for rule, _ in self.parts)
 
-    def bound(self, played: Played) -> Bound:
+    def bound(self, played: RoundsPlayed) -> Bound:
         """Return the price so far, which bounds the expected regret to each rule.
 
         Parameters
@@ -349,7 +349,7 @@ def _spell(rule: Rule) -> str:
 
 
 RULES: dict[str, Callable[..., Rule]] = {
-    "auto": Automatic,
+    "auto": OverRules,
     "exp3-ix": Exp3IX,
     "maillard": Maillard,
     "tsallis-inf": TsallisINF,

@@ -26,7 +26,7 @@ class RouterSettings:
     rule: str | Rule | CompiledHedger = option(
         "auto",
         "How to learn: a rule or its name (see `rule_named`), or a hedger. The default hedges over "
-        "rules (`Automatic`).",
+        "rules (`OverRules`).",
         short="How to learn: auto, exp3-ix, tsallis-inf, maillard or a hedger.",
     )
     gains: tuple[float, float] = option(
@@ -139,14 +139,14 @@ def check_name(argument: str, name: object) -> str:
     return name
 
 
-def _check_range(gains: object) -> tuple[float, float]:
+def _check_range(gains: Any) -> tuple[float, float]:
     """Check the range of the gains."""
     try:
-        low, high = gains  # type: ignore[misc]
+        least, largest = gains
     except (TypeError, ValueError):
         raise TypeError(f"gains must be the least and the largest gain, got {gains!r}") from None
-    low = inputs.number("the least gain", low, -inputs.LARGEST)
-    high = inputs.number("the largest gain", high, -inputs.LARGEST)
+    low = inputs.number("the least gain", least, -inputs.LARGEST)
+    high = inputs.number("the largest gain", largest, -inputs.LARGEST)
     if not low < high:
         raise ValueError(f"gains must be a least and a larger gain, got {low:g} and {high:g}")
     return low, high

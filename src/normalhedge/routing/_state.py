@@ -9,7 +9,7 @@ from normalhedge._core import Routing
 from normalhedge.boundary import inputs, specs
 from normalhedge.boundary.terminal import clipped
 from normalhedge.guarantees import Bound
-from normalhedge.routing._rules import Played
+from normalhedge.routing._rules import RoundsPlayed
 from normalhedge.routing._settings import MOST_CONTEXTS, RouterSettings
 from normalhedge.routing._values import Choice, Record
 
@@ -173,11 +173,11 @@ class RouterState:
         >>> for _ in range(100):
         ...     router.reward(router.choose().ticket, 0.5)
         >>> print(router.bound())
-        regret <= 38.6512 in gains (EXP3-IX, in expectation)
+        regret <= 38.6526 in gains (EXP3-IX, in expectation)
         """
         core = self._core
         low, high = self.settings.gains
-        played = Played(
+        played = RoundsPlayed(
             rounds=self.rounds,
             actions=len(self.actions),
             full=core.full,
@@ -228,9 +228,9 @@ class RouterState:
             return [action], [self._gain(name, gain)], full
         offered = {numbers[name] for name in self.actions} if awake is None else set(awake)
         offered |= set(known)
-        gains = {}
+        gains: dict[int, float] = {}
         for name, value in gain.items():
-            number = numbers.get(name)
+            number = numbers.get(name, -1)
             if number not in offered:
                 raise ValueError(f"{clipped(repr(name), 80)} was not offered in this round")
             gains[number] = self._gain(name, value)

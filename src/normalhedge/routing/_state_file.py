@@ -4,7 +4,7 @@ from pathlib import Path
 
 from normalhedge.live import state_file
 from normalhedge.live.journal import Operation
-from normalhedge.routing._files import Snapshot, read_snapshot, write_snapshot
+from normalhedge.routing._files import RouterSnapshot, read_snapshot, write_snapshot
 from normalhedge.routing._router import Router
 
 FOLDED = 1 << 22
@@ -20,7 +20,9 @@ class RouterFile(state_file.StateFile[Router]):
         return router, snapshot.sequence, snapshot.journal
 
     def write(self, state: Router, sequence: int, journal: str, target: Path) -> int:
-        return write_snapshot(Snapshot(state.settings, state._core, sequence, journal), target)
+        return write_snapshot(
+            RouterSnapshot(state.settings, state._core, sequence, journal), target
+        )
 
     def redo(self, state: Router, operation: Operation) -> None:
         state.do({name: value for name, value in operation.items() if name != "n"})
