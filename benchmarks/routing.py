@@ -103,11 +103,13 @@ def river(
     """Return a maker of bandits of river, which forget with `fading`."""
 
     def make(k: int, seed: int) -> Player:
-        from river import bandit, stats  # noqa: PLC0415
+        from river import bandit, proba, stats  # noqa: PLC0415
 
         options = dict(settings)
         if fading is not None:
             options["reward_obj"] = stats.EWMean(fading_factor=fading)
+        if kind == "ThompsonSampling":
+            options["reward_obj"] = proba.Beta()
         policy = getattr(bandit, kind)(**options, seed=seed)
         arms = list(range(k))
         return Player(

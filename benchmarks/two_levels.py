@@ -22,7 +22,7 @@ from benchmarks import insurance
 from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses import LOSSES, Loss
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules import Automatic, levels_of
 from tests.automatic_oracle import Portion, UsualRows
 
 LAGS = (0, 1, 5, 24)
@@ -255,7 +255,7 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
             mixture.update(made, _named(outcomes))
             behind.add(said, outcomes, several=len(mixture.items) > 1)
             now = levels_of(mixture.live)
-            logs = np.log(hedger._potential(loss, mixture.live)[0] / shares)
+            logs = np.log((shares.sum() + now.excess[0]) / shares)
             limits = np.sqrt(3.0 * now.clocks[0] * logs)
             near = max(near, float((now.regrets[0] / np.maximum(limits, 1e-300)).max()))
     levels = levels_of(mixture.live)

@@ -15,7 +15,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.rules._components import Component
 from tests.family_oracles import normal
 from tests.gains_oracle import Settled, weighted_median

@@ -261,7 +261,7 @@ class Corrections:
         errors = self.tracks[item].mean_error, self.tracks[item].last_error
         track, guard, row = self.tracks[item], self.guards[item], self._guarded(item, row)
         outcomes = guard.outcomes
-        positive = len(outcomes) >= 10 and min(outcomes) >= 0.0 and np.nanmin(row) >= 0.0
+        positive = min(outcomes, default=0.0) >= 0.0 and np.nanmin(row) >= 0.0
         smooth, scales, best = self.target == 4.0, track.scales, base
         if self.n > MANY and scales.error > 0.0:
             best = self.shared.debiased.best(row, smooth=smooth)

@@ -13,7 +13,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.rules._components import ALONE, CAUTION, RelativeLoss
 from tests.automatic_oracle import (
     Guard,

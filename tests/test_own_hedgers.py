@@ -217,6 +217,30 @@ def test_those_that_fail_say_so() -> None:
         blend(table(), "y", hedger=Broken())
 
 
+class Interrupted(NamedTuple):
+    weights: Floats
+    gains: Floats
+
+    @property
+    def regrets(self) -> Floats:
+        raise TimeoutError("too slow")
+
+
+class Interrupts(Own):
+    """The same, and a signal handler raises when its state is read."""
+
+    def step(self, state: Any, gains: Any, confidence: Any = None) -> Any:
+        return Interrupted(*super().step(Totals(*state), gains, confidence))
+
+
+def test_a_timeout_within_a_hedger_arrives() -> None:
+    mixture = Mixture(Interrupts())
+    ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
+    with pytest.raises(TimeoutError, match="too slow"):
+        mixture.update(ticket, 0.0)
+    assert ticket in mixture.pending
+
+
 @pytest.mark.parametrize("wrong", [object(), Own, 3, lambda x: x])
 def test_what_is_no_hedger(wrong: Any) -> None:
     with pytest.raises(TypeError, match="hedger must be a hedger, such as NormalHedge"):

@@ -73,7 +73,7 @@ public:
         double* weights = projected + features;
         double* chosen = weights + Members::most;
         const double start = values[at_.base];
-        const double low = least_of(forecasts, rated, seen, enough);
+        const double low = least_of(forecasts, rated, seen);
         const double errors[2] = {track.mean_error, track.last_error};
         for (size_t e = 0; e < 2; ++e) values[at_.errors + e] = start + errors[e];
         const SourceRow row = source_row(forecasts, rated, values, track);

@@ -103,10 +103,10 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
     return gate;
 }
 
-// The least that a forecast may be corrected to: targets that were never negative, in so many outcomes at least, stay
-// so, unless a forecast is negative.
-inline double least_of(const Forecasts& forecasts, const double* rated, const Seen& seen, double outcomes) {
-    if (seen.count < outcomes || (seen.count > 0.0 && seen.low < 0.0)) return -infinity;
+// The least that a forecast may be corrected to: targets that were never negative stay so, unless a forecast is
+// negative.
+inline double least_of(const Forecasts& forecasts, const double* rated, const Seen& seen) {
+    if (seen.count > 0.0 && seen.low < 0.0) return -infinity;
     const double* x = forecasts.of_class(0);
     for (size_t i = 0; i < forecasts.n; ++i)
         if (rated[i] > 0.0 && x[i] < 0.0) return -infinity;

@@ -119,6 +119,7 @@ void add_live(PyObject* module) {
     const mixtures::Correction& steady = mixtures::corrections[mixtures::steady_correction];
     const std::pair<const char*, double> constants[] = {
         {"CORRECTIONS", mixtures::correction_count}, {"CONTEXTS", mixtures::most_contexts},
+        {"CORRECTED_BY_CONTEXTS", mixtures::corrected_by_contexts},
         {"QUANTILE_CORRECTIONS", mixtures::quantile_correction_count},
         {"COMMON_FEATURES", mixtures::common_features}, {"STEADY_CORRECTION", mixtures::steady_correction}, {"STEADY_EQUATIONS", steady.equations},
         {"MOST_STACKED", mixtures::most_stacked}, {"STEADY_RIDGE", steady.ridge},

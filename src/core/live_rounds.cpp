@@ -142,6 +142,13 @@ std::vector<const Entry*> entries_since(const Content& content, const Content& t
     return entries;
 }
 
+// Let other threads run after a round of many forecasts: replaying a history of these takes long, and the mixture is
+// busy meanwhile.
+void pause_after(const Round& round) {
+    constexpr size_t many = 500;
+    if (round.shape.n * round.shape.count >= many) const WithoutLock others;
+}
+
 // correct(version, ticket, outcomes) -> whether the round was settled after a checkpoint that is kept: then
 // the rounds since are played again, with other outcomes of this one.
 PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
@@ -151,7 +158,8 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
         Content& content = content_of(object);
         const std::int64_t ticket = whole(args[1]);
         for (auto place = content.checkpoints.rbegin(); place != content.checkpoints.rend(); ++place) {
-            const Content& then = **place;
+            const auto checkpoint = *place;
+            const Content& then = *checkpoint;
             const std::vector<const Entry*> entries = entries_since(content, then);
             const auto wrong = std::find_if(entries.begin(), entries.end(), [&](const Entry* entry) {
                 return entry->round->ticket == ticket;
@@ -166,8 +174,10 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
             for (const auto& [number, round] : content.pending) add(round);
             std::unique_ptr<Content> again = at_checkpoint(content, then);
             const auto predict_until = [&](std::int64_t rounds) {
-                for (; !coming.empty() && coming.begin()->first < rounds; coming.erase(coming.begin()))
+                for (; !coming.empty() && coming.begin()->first < rounds; coming.erase(coming.begin())) {
                     predict_again(*again, content, *coming.begin()->second);
+                    pause_after(*coming.begin()->second);
+                }
             };
             for (const Entry* entry : entries) {
                 predict_until(entry->rounds);
@@ -175,6 +185,7 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
                 const double* outcomes = entry == *wrong ? right : entry->outcomes.data();
                 SettleTransaction transaction(*again, pending_round(*again, entry->round->ticket), outcomes, true);
                 transaction.commit();
+                pause_after(*entry->round);
             }
             predict_until(content.rounds);
             again->rounds = content.rounds;

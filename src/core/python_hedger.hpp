@@ -18,9 +18,9 @@ class PythonHedger final : public Hedger {
 public:
     // The caller keeps both alive.
     PythonHedger(PyObject* hedger, PyObject* states) : hedger_(hedger), states_(states) {
-        Reference alpha(PyObject_GetAttrString(hedger, "alpha"));
+        const Reference alpha = attribute_of(hedger, "alpha");
         const double rate = alpha ? PyFloat_AsDouble(alpha.get()) : 0.0;
-        if (PyErr_Occurred()) PyErr_Clear();
+        if (PyErr_Occurred()) forgive(PyExc_TypeError);  // an alpha of another meaning
         if (rate > 0.0 && rate < 1.0) keep_ = 1.0 - rate;
     }
 
@@ -67,6 +67,19 @@ public:
     void rescale(const Columns&, int) const override {}
 
 private:
+    // Clear an error of one type. Others go to the caller: a signal handler may have raised them.
+    static void forgive(PyObject* type) {
+        if (!PyErr_ExceptionMatches(type)) throw PythonError();
+        PyErr_Clear();
+    }
+
+    // An attribute, or nothing where there is none.
+    static Reference attribute_of(PyObject* object, const char* name) {
+        Reference attribute(PyObject_GetAttrString(object, name));
+        if (!attribute) forgive(PyExc_AttributeError);
+        return attribute;
+    }
+
     PyObject* state_of(size_t game) const {
         PyObject* state = PyList_GetItem(states_, static_cast<Py_ssize_t>(game));
         if (!state) throw PythonError();
@@ -124,13 +137,10 @@ private:
         Reference weights = Reference::checked(PyObject_GetAttrString(state, "weights"));
         Scratch room(after.n);
         copy_shares(weights.get(), after.n, "the weights of the hedger", room.data());
-        Reference regrets(PyObject_GetAttrString(state, "regrets"));
-        if (regrets) {
+        if (const Reference regrets = attribute_of(state, "regrets"))
             copy(regrets.get(), after.n, "the regrets of the hedger", after.regrets());
-        } else {
-            PyErr_Clear();
+        else
             engine::enter(after, after, rises, 1.0);
-        }
         std::copy(room.data(), room.data() + after.n, after.weights);
     }
 

@@ -91,7 +91,7 @@ public:
     void say(const Game& shared, const Game& alone, bool several, const Forecasts& forecasts, const double* rated,
              const QuantileTrack& track, const Seen& seen, const QuantileValues& values) const {
         Scratch room(levels_);
-        const double low = least_of(forecasts, rated, seen, 0.0);
+        const double low = least_of(forecasts, rated, seen);
         const QuantileMembers present{several};
         for (size_t g = 0; g < (several ? 2 : 1); ++g) {
             const Learned learned = learned_of(g ? alone : shared);

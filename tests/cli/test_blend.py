@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.rules._automatic import Automatic, Prior
+from normalhedge.mixtures.rules import Automatic, Prior
 from normalhedge.mixtures.streams._stream import Stream
 from tests.cli.command import call
 from tests.rules import either

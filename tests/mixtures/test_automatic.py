@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules import Automatic, levels_of
 from tests.automatic_oracle import Oracle, Round
 from tests.mixtures.automatic_examples import NAMES, experts
 

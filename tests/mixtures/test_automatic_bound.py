@@ -10,7 +10,7 @@ import pytest
 from benchmarks.two_levels import LOSS_OF, Tally
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.losses import LOSSES
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of, part_of
+from normalhedge.mixtures.rules import Automatic, levels_of, part_of
 from tests.mixtures.automatic_examples import (
     ALIKE,
     APART,

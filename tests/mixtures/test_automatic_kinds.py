@@ -13,7 +13,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import Loss, pinball
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from tests.mixtures.automatic_examples import NAMES
 from tests.tables.examples import loop, values, wide
 

@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
-from normalhedge.mixtures.rules._automatic import levels_of
+from normalhedge.mixtures.rules import levels_of
 from tests.mixtures.automatic_examples import NAMES, experts
 
 

@@ -14,8 +14,8 @@ from normalhedge._core import STATE_FIELDS
 from normalhedge.boundary.inputs import Floats
 from normalhedge.live.sealed_file import sealed
 from normalhedge.mixtures.losses import LOSSES
-from normalhedge.mixtures.rules import levels_of
-from normalhedge.mixtures.rules._automatic import RECALIBRATIONS, Automatic
+from normalhedge.mixtures.rules import Automatic, levels_of
+from normalhedge.mixtures.rules._automatic import RECALIBRATIONS
 from normalhedge.mixtures.rules._components import ledger_weights
 from tests.automatic_oracle import Insurance, Portion
 from tests.recalibration_oracle import Recalibrator, logarithmic_pool, softmax

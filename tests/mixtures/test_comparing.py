@@ -9,7 +9,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.summaries import _comparison as comparing
 from normalhedge.mixtures.summaries._best_convex import best_convex
 from normalhedge.mixtures.summaries._comparison import Comparison, Line, plain_medians

@@ -145,12 +145,13 @@ def test_one_wild_outcome_in_the_beginning_does_little_harm(wild: int) -> None:
 
 
 @pytest.mark.parametrize("hedger", ["auto", "auto:guard=false"])
-def test_a_blend_of_amounts_is_never_negative(hedger: str) -> None:
-    rng = np.random.default_rng(6)
+@pytest.mark.parametrize("seed", [6, 7, 8])
+def test_a_blend_of_amounts_is_never_negative(hedger: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
     y = np.maximum(rng.normal(0.2, 1.0, 300), 0.0)  # rain: often none
     forecasts = y[:, np.newaxis] + np.abs(rng.normal(1.0, 0.5, (300, 4)))
     values = play(Mixture(hedger), forecasts, y)
-    assert (values[10:] >= 0.0).all()
+    assert (values >= 0.0).all()
     assert values[100:].mean() < forecasts[100:].mean() - 0.5
 
 

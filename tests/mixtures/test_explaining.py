@@ -9,6 +9,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.explanations import (
     Absence,
+    Explanation,
     estimate_absences,
     trace_changes,
     trace_moves,
@@ -143,3 +144,10 @@ def test_a_table_that_continues_or_is_long_gets_an_estimate() -> None:
     assert "estimate" in long.explain().method
     assert long.explain().absences[0].name == "good"
     assert "too short" in str(blend(frame[:1], "y", time="day").explain())
+
+
+def test_a_loss_that_grows_many_times_is_told_as_a_multiple() -> None:
+    absences = (Absence("a", 20.0, 4.0), Absence("b", 4e6, 4.9e6), Absence("c", -0.3, -0.353))
+    explained = Explanation("rounds", (), (), absences, "an estimate", ())
+    body = explained.tables()[0][1][1]
+    assert [row[-1] for row in body] == ["+400.0%", "4,900,001 times", "-35.3%"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state.sum_rows import ABSURD
 from tests.mixtures.automatic_examples import NAMES, experts, table_of
 from tests.tables.examples import values

@@ -7,7 +7,8 @@ from normalhedge import Mixture
 from normalhedge._core import STEADY_CORRECTION, STEADY_RIDGE
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import LinearBound
-from normalhedge.mixtures.rules._automatic import _excess, part_of
+from normalhedge.mixtures.rules import part_of
+from normalhedge.mixtures.rules._insurance import _excess
 from tests.corrections_oracle import add_error
 
 ROUNDS, EXPERTS, BASE = 300, 4, 4

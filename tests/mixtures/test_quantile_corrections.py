@@ -11,7 +11,7 @@ import pytest
 from normalhedge import Mixture
 from normalhedge.live.sealed_file import sealed
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.rules._automatic import Automatic, part_of
+from normalhedge.mixtures.rules import Automatic, part_of
 from tests.mixtures.quantile_examples import MANY
 from tests.mixtures.saved_examples import version_4
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules import Automatic, levels_of
 from normalhedge.mixtures.rules._components import ledger_weights
 from normalhedge.mixtures.state import item_indices
 from normalhedge.tables._playing import play_table

@@ -13,7 +13,8 @@ from normalhedge import Mixture, blend
 from normalhedge.hedgers import named
 from normalhedge.live.sealed_file import sealed
 from normalhedge.mixtures.files._schema import KINDS, VERSION, entries_of, write_mixture
-from normalhedge.mixtures.rules._automatic import Automatic, _engine_of, levels_of
+from normalhedge.mixtures.rules import Automatic, levels_of
+from normalhedge.mixtures.rules._automatic import _engine_of
 from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with
 from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2, version_4

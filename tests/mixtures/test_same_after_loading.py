@@ -186,6 +186,7 @@ def test_a_retired_expert_has_no_weight_in_the_summary(tmp_path: Path) -> None:
             assert rows["good"].weight == one.next_weights()["good"] == 0.0
             assert sum(row.weight for row in rows.values()) == pytest.approx(1.0)
             assert [row.retired for row in rows.values()].count(True) == 1
+            assert rows["good"].since is None  # a retired expert is not above the average any more
             assert "good (retired)" in str(summary)
 
 

@@ -15,7 +15,7 @@ import pytest
 from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.hedgers import named
 from normalhedge.mixtures import Loss, MixtureOptions, MixtureSettings
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state._settings import OPTIONS
 from tests.rules import SINGLE
 from tests.tables.examples import wide

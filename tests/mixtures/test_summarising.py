@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import LOSSES
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules import Automatic, levels_of
 from normalhedge.mixtures.summaries import component_names
 from normalhedge.mixtures.summaries._summarising import (
     component_weights,

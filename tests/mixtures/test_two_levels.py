@@ -11,8 +11,7 @@ from benchmarks import insurance, two_levels
 from benchmarks.insurance import phi, weight
 from normalhedge import Mixture, NormalHedge
 from normalhedge.mixtures.losses import LOSSES, crps, pinball
-from normalhedge.mixtures.rules import CONTEXTS
-from normalhedge.mixtures.rules._automatic import Automatic, levels_of, part_of
+from normalhedge.mixtures.rules import CONTEXTS, Automatic, levels_of, part_of
 from tests.mixtures.automatic_examples import ALIKE, APART, NAMES, five_models
 
 CLOCKS = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None]

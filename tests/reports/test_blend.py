@@ -12,7 +12,7 @@ from normalhedge.mixtures import Summary
 from normalhedge.mixtures.summaries._comparison import Line
 from normalhedge.reports import write_blend
 from normalhedge.reports.analysis._review import review
-from normalhedge.tables._blending import Blend
+from normalhedge.tables._result import Blend
 from normalhedge.tables._timeline import timeline
 from tests.reports.browser import from_outside, in_browser, opened
 

@@ -191,3 +191,11 @@ def test_narrow_pages_lose_no_column(tmp_path: Path, width: int) -> None:
     page.write_text(page.read_text("utf-8").replace("</body>", script), "utf-8")
     shown = opened(page, tmp_path / "browser", "--window-size=500,900")
     assert "<title>true true true 0 0 true</title>" in shown
+
+
+def test_a_single_mad_row_has_one_date(tmp_path: Path) -> None:
+    frame = daily().head(120)
+    frame.loc[frame.index[60], "arima"] += 5000.0
+    text, _ = page_of(tmp_path, frame)
+    assert "1 row (on " in text
+    assert "1 row (most" not in text

@@ -181,7 +181,7 @@ class MasterOracle:
 
 
 class AutomaticOracle:
-    """The default: a master over six rules."""
+    """The default: a master over eight rules."""
 
     def __init__(self, k: int) -> None:
         self.rules: list[Any] = [
@@ -191,8 +191,10 @@ class AutomaticOracle:
             MaillardOracle(k, 3.0, 3000.0),
             MaillardOracle(k, 3.0, 1000.0),
             MaillardOracle(k, 3.0, 300.0),
+            MaillardOracle(k, 3.0, 100.0),
+            NormalOracle(k, 0.01),
         ]
-        prior = np.array([4.0, 4.0, 1.0, 0.5, 0.5, 0.5])
+        prior = np.array([4.0, 4.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5])
         self.master = MasterOracle(prior / prior.sum())
 
     def rows(self, awake: npt.NDArray[np.bool_]) -> Floats:

@@ -501,6 +501,8 @@ def test_charts_have_time_ranges_and_zoom_and_survive_a_wild_outcome(
     low, high = browser.value(f"{chart}.heights")
     assert 40.0 < low < 47.0
     assert 53.0 < high < 60.0
+    losses = "[...document.querySelectorAll('.chart')].find(e => /Loss/.test(e.innerText)).chart"
+    assert browser.value(f"{losses}.heights")[1] < 100.0  # though a window of 20 rounds is wild
     outside = "document.querySelector('.outside:not([hidden])')"
     assert browser.value(f"{outside}.textContent").endswith("far outside: show all")
     browser.value(f"{outside}.click()")

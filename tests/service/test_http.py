@@ -1,6 +1,7 @@
 """Requests and answers at the edge: paths, methods, headers, bodies and streams."""
 
 import json
+import select
 import socket
 from typing import Any
 
@@ -87,6 +88,18 @@ HEAD = (
     b"POST /v1/mixtures/load/predict HTTP/1.1\r\nhost: localhost\r\n"
     b"content-type: application/json\r\n"
 )
+
+
+@pytest.mark.parametrize("named", [b"", b"content-type: application/json\r\n"])
+def test_a_refusal_comes_after_the_request(small: Asked, named: bytes) -> None:
+    """Proxies lose an answer that comes before the whole request was sent."""
+    with socket.create_connection(("127.0.0.1", small.base_url.port or 0)) as connection:
+        head = b"POST /v1/mixtures/none/predict HTTP/1.1\r\nhost: localhost\r\n" + named
+        connection.sendall(head + b"content-length: 10\r\n\r\n[1,")
+        assert not select.select([connection], [], [], 0.1)[0]
+        connection.sendall(b"2,3,4]\n")
+        status = int(connection.recv(65_536)[9:12])
+        assert status == (404 if named else 415)
 
 
 def test_a_body_that_does_not_arrive_is_given_up(small: Asked) -> None:

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +15,16 @@ from typing import Any
 
 import pytest
 
-from normalhedge.service.access import Token, new_token, read_tokens, remove_token, write_tokens
+from normalhedge.service import access as access_module
+from normalhedge.service._limits import Limits
+from normalhedge.service.access import (
+    Access,
+    Token,
+    new_token,
+    read_tokens,
+    remove_token,
+    write_tokens,
+)
 from tests.service.examples import ONE
 from tests.service.running import Asked, process, served
 from tests.service.talking import Talk
@@ -106,20 +116,23 @@ def test_a_token_that_is_taken_away_ends_its_answers_within_a_second(
         with (
             Talk(url, f"{ONE}/stream", token=job) as lines,
             Talk(url, events, "GET", job) as told,
+            Talk(url, "/v1/events", "GET", job) as every,
         ):
             lines.say(LINE)
             lines.head()
             assert b"ticket" in lines.hear()
-            told.head()
-            told.hear()
+            for talk in (told, every):
+                talk.head()
+                talk.hear()
             begun = time.monotonic()
             change(file)
             assert json.loads(lines.hear()) == {"error": REMOVED}
             assert lines.hear() == b""
             assert time.monotonic() - begun < 1.0
             if change is not _lowered:  # who may read may still listen
-                while told.hear():
-                    pass
+                for talk in (told, every):
+                    while talk.hear():
+                        pass
                 assert time.monotonic() - begun < 1.0
         with Asked(url, job) as client:
             answer = client.post(f"{ONE}/predict", json={"forecasts": {"a": 1.0}})
@@ -169,6 +182,24 @@ def test_a_file_of_tokens_that_is_damaged_keeps_the_tokens(
         with Asked(url, second) as other:
             assert other.get("/v1/mixtures").status_code == 200
         assert _logged(capsys, "tokens")[-1] == f"{file} has 2 tokens"
+
+
+def test_a_file_of_tokens_that_is_being_written_keeps_the_tokens(tmp_path: Path) -> None:
+    """An editor or a copy empties the file first: for a moment it has no token."""
+    file = tmp_path / "tokens"
+    token = new_token(file, "boss", "admin")
+    text = file.read_text()
+    access = Access(Limits(), file)
+    holder = access.holder({b"authorization": f"Bearer {token}".encode()}, None)
+    file.write_text("")
+    writing = threading.Timer(access_module.SETTLED / 2, file.write_text, [text])
+    writing.start()
+    access.read_again()
+    writing.join()
+    assert access.allows(holder, "admin", "")
+    file.write_text("")
+    access.read_again()
+    assert not access.allows(holder, "read", "")
 
 
 @pytest.fixture

@@ -116,6 +116,11 @@ def test_rows_that_wait() -> None:
 
 
 WRONG: dict[str, Any] = {
+    "two texts alone": (
+        {"rained": np.where(RAINED, "rain", "dry")},
+        {},
+        "holds the texts 'dry' and 'rain': if the forecasts are probabilities of one of them, name",
+    ),
     "two texts": (
         {"rained": np.where(RAINED, "rain", "dry")},
         {"loss": "log"},

@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.live.sealed_file import sealed
-from normalhedge.mixtures.rules._automatic import part_of
+from normalhedge.mixtures.rules import part_of
 from tests.mixtures.saved_examples import version_4
 
 SERIES, WEEKS, MODELS = 60, 100, 6

@@ -249,3 +249,17 @@ def test_names_in_other_case_are_suggested() -> None:
     units = table.assign(gam=table["gam"].map("{:.1f} MW".format))
     with pytest.raises(TypeError, match=r"it holds text, such as '.* MW'"):
         blend(units, "gam")
+
+
+def test_outcomes_of_zero_and_one_beside_fractions_may_be_events() -> None:
+    rng = np.random.default_rng(0)
+    told = rng.random((ROWS, 2))
+    table = pd.DataFrame(
+        {"y": (rng.random(ROWS) < told[:, 0]) * 1, "a": told[:, 0], "b": told[:, 1]}
+    )
+    word = "the loss brier or log keeps the blend between 0 and 1"
+    assert word in notes_of(table)
+    for other in (table.round(), table.assign(b=table["b"] + 0.5), table.assign(y=table["a"])):
+        assert word not in notes_of(other)
+    assert word not in notes_of(table, loss="brier")
+    assert blend(table, "y", loss="brier").frame["blend"].between(0.0, 1.0).all()

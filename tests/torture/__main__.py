@@ -13,7 +13,7 @@ from tests.torture.result import Result
 
 KINDS = (
     "injected", "interrupts", "reentry", "signals", "kills", "files", "processes", "threads",
-    "forks", "disks", "crowds", "cells", "serve",
+    "forks", "disks", "crowds", "cells", "serve", "standby",
 )  # fmt: skip
 
 

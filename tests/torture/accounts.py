@@ -141,10 +141,14 @@ class Sender:
             elif "settled" in one:
                 self.settled.append(one["settled"])
 
+    @property
+    def waiting(self) -> list[str]:
+        """The keys of its requests that were not answered yet."""
+        return [key for key in self.account.open if key.startswith(f"{self.number}-")]
+
     async def send(self, connection: Connection, *, patient: bool = False) -> None:
         """Send one request: one that was not answered yet, one again, or a new one."""
-        account = self.account
-        mine = [key for key in account.open if key.startswith(f"{self.number}-")]
+        account, mine = self.account, self.waiting
         again = not mine and self.rng.random() < 0.05 and self.count > 3
         if mine:
             key = mine[0]

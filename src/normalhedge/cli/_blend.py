@@ -89,8 +89,10 @@ def command(data: str, state: Path | None, **parameters: Any) -> None:
     plain mean, median and trimmed mean; hedgers with several lengths of memory, with and without
     the gradient trick; and inverse losses. A hedger at the meta level gives most weight to the
     rules with the smallest losses. The summary shows their weights, and warns if a plain
-    combination was better than the blend. A guard clips forecasts that are out of all proportion
-    to the others; --hedger auto:guard=false switches it off.
+    combination was better than the blend. The blend is corrected for errors that the forecasts
+    share, such as a bias; --hedger auto:inside=true keeps it within the forecasts. A guard clips
+    forecasts that are out of all proportion to the others; --hedger auto:guard=false switches it
+    off.
 
     --hedger NAME chooses a single rule instead. --memory, --combine, --gradient, --even and
     --include are settings of a single rule. If outcomes come late (--lag), the weights of auto and

@@ -1,21 +1,17 @@
 """The live mixture: forecasts and outcomes in, blended predictions out."""
 
-import os
-import warnings
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
-from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import files
+from normalhedge.mixtures._forking import free_in_children
 from normalhedge.mixtures._mixture_views import MixtureViews
+from normalhedge.mixtures._reading import read_round
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import (
@@ -24,49 +20,19 @@ from normalhedge.mixtures.state import (
     MAX_NAMES,
     MAX_PENDING,
     OPTIONS,
-    Keys,
     MixtureSettings,
     MixtureState,
     Operation,
     PendingRound,
     Prediction,
-    RoundInput,
     as_mapping,
     check_confidence,
     id_text,
-    let_sleep,
     named_classes,
-    number_classes,
     number_outcome,
-    order_classes,
-    read,
-    read_context,
     read_outcome,
-    refuse_contexts,
     shape_classes,
 )
-
-_alive: "set[weakref.ref[Mixture]]" = set()
-"""All mixtures. Python would lose the exception of a signal handler in the callback of a `WeakSet`,
-which is written in Python."""
-
-
-def _remember(mixture: "Mixture") -> None:
-    _alive.add(weakref.ref(mixture, _alive.discard))
-
-
-def _free_turns() -> None:
-    """Give the mixtures of a forked process locks that no thread of its parent holds.
-
-    The mixtures are consistent: one call of the core makes each change, and no fork interrupts it.
-    """
-    for mixture in [alive() for alive in tuple(_alive)]:
-        if mixture is not None:
-            mixture.live.free_turn()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_turns)
 
 
 class Mixture(MixtureViews):
@@ -175,13 +141,13 @@ class Mixture(MixtureViews):
         options = {name: value for name, value in locals().items() if name in OPTIONS}
         state = MixtureState.new(MixtureSettings.of(**options))
         super().__init__(state.settings, state.live)
-        _remember(self)
+        free_in_children(self)
 
     @classmethod
     def of(cls, state: MixtureState) -> Self:
         """Return a mixture that continues from a state, and shares it."""
         mixture = super().of(state)
-        _remember(mixture)
+        free_in_children(mixture)
         return mixture
 
     def predict(
@@ -248,26 +214,7 @@ class Mixture(MixtureViews):
         if text is not None and live.find_id(text) >= 0:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
         self._forget_sleepers(forecasts)
-        version = live.version
-        forecasts, classes = order_classes(live.classes, self.settings.loss, forecasts)
-        table, keys, new = self._read(forecasts)
-        confidences = None
-        if confidence is not None:
-            names = (*self.names, *new)
-            confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
-        if not live.warned and (np.abs(table) >= inputs.LARGEST).any():
-            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
-            live.warned = True
-        cells, new_cells = None, list[str]()
-        if context is not None:
-            refuse_contexts(self.settings)
-            cells, new_cells = read_context(live, context, keys)
-        items = [""] if keys is None else [str(key) for key in keys]
-        kept = tuple(keys) if isinstance(keys, list) else keys
-        classes = classes or number_classes(live, self.settings.loss, table.shape[1])
-        round_ = RoundInput(
-            version, table, confidences, kept, items, new, text, cells, new_cells, classes
-        )
+        round_, keys = read_round(self, forecasts, confidence, text, context)
         ticket, values, distribution, bounds = live.predict_rows(round_)
         intervals = None
         if self.intervals is not None and bounds is not None:
@@ -529,18 +476,3 @@ class Mixture(MixtureViews):
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
         return self.copy()
-
-    def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
-        """Return the table of forecasts, the keys of its rows, and the new names."""
-        if not forecasts and not self.names:
-            raise ValueError("forecasts must name at least one expert")
-        new = self._unknown_names(forecasts)
-        index = {name: k for k, name in enumerate((*self.names, *new))}
-        loss = self.settings.loss
-        levels = loss.levels if loss.of_levels else ()
-        table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes, levels=levels)
-        let_sleep(self._live, table)
-        count = 0 if loss.of_levels else len(loss.levels)
-        if count > 1 and (keys is None or len(keys) != count):
-            raise ValueError(f"forecasts must have {count} numbers each, one for each level")
-        return table, keys, new

@@ -73,7 +73,7 @@ def verdict(review: Review) -> BlendVerdict:
     if usual is not None and review.rounds >= FEW and (changes := _changes(review, usual)):
         left = review.rows - usual.rows
         rest = f"In {100.0 * usual.rows / review.rows:.3g} % of the rows"
-        few = f"{counted(left, 'row')}{_while(review.stretch)}"
+        few = f"{counted(left, 'row')}{_while(review.stretch, left)}"
         if any(abs(after) < abs(before) for before, after in changes.values()):
             text = f"{rest}, the blend's error is {_phrases(usual)}.{_chance(usual)} Over all "
             text += f"rows it is {_phrases(review, changes)}: {few} make{'s' * (left == 1)} the "
@@ -143,15 +143,16 @@ def _changes(review: Review, usual: ErrorComparison) -> dict[str, tuple[float, f
     return changes
 
 
-def _while(stretch: tuple[Any, Any] | None) -> str:
-    """Return words on the time of most of some rows; empty if it is long."""
+def _while(stretch: tuple[Any, Any] | None, rows: int) -> str:
+    """Return words on the time of most of some rows, or of a single one; empty if it is long."""
     if stretch is None:
         return ""
     first, last = stretch
     if isinstance(first, np.datetime64) and last - first > np.timedelta64(1, "D"):
         first, last = (time.astype("M8[D]") for time in stretch)
     first, last = moment(first), moment(last)
-    return f" (most on {first})" if first == last else f" (most from {first} to {last})"
+    most = "most " if rows > 1 else ""
+    return f" ({most}on {first})" if first == last else f" ({most}from {first} to {last})"
 
 
 def absurdity(review: Review, moved: Sequence[tuple[str, int]] = ()) -> str:
@@ -165,7 +166,7 @@ def absurdity(review: Review, moved: Sequence[tuple[str, int]] = ()) -> str:
         name, count = moved[0]
         return f"{name} had {counted(count, 'absurd forecast')}, which the guard clipped."
     worst, *others = review.absurd
-    measure, when = review.errors.measures[0].name, _while(worst.stretch)
+    measure, when = review.errors.measures[0].name, _while(worst.stretch, len(worst.rows))
     text = (
         f"{worst.name} was absurd in {len(worst.rows):,} of {counted(worst.made, 'row')}{when}: "
         f"there its {measure} is {number(worst.error)}, and {number(worst.median)} for the median "

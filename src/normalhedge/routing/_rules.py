@@ -11,7 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 
 from normalhedge.boundary import inputs, specs
 from normalhedge.guarantees import Bound
-from normalhedge.hedgers import HEDGERS, CompiledHedger, DecreasingHedge, named
+from normalhedge.hedgers import (
+    HEDGERS,
+    CompiledHedger,
+    DecreasingHedge,
+    NormalHedge,
+    named,
+)
 
 MEMORY = 1000.0
 """The memory, in rounds, of a hedger that is given by its name alone."""
@@ -290,7 +296,8 @@ class OverRules(Rule):
 
     with :math:`s_t = 1/(t + 10)` and a rate that falls with the variance of the estimates. The
     rules are Maillard sampling with two degrees of keenness (prior 4 : 4) and with memories of
-    3000, 1000 and 300 rounds (1/2 each), and Tsallis-INF (1).
+    3000, 1000, 300 and 100 rounds (1/2 each), Tsallis-INF (1), and NormalHedge with a memory of 100
+    rounds (1/2), which is at its best if all gains are seen.
 
     Notes
     -----
@@ -306,6 +313,8 @@ class OverRules(Rule):
         (Maillard(3.0, 3000.0), 0.5),
         (Maillard(3.0, 1000.0), 0.5),
         (Maillard(3.0, 300.0), 0.5),
+        (Maillard(3.0, 100.0), 0.5),
+        (OnEstimates(NormalHedge(memory=100)), 0.5),
     )
 
     @property
@@ -345,6 +354,8 @@ def _spell(rule: Rule) -> str:
     if isinstance(rule, Maillard):
         memory = "" if rule.memory is None else f",memory={rule.memory:g}"
         return f"maillard:keenness={rule.keenness:g}{memory}"
+    if isinstance(rule, OnEstimates):
+        return f"normal-hedge:memory={1.0 / rule.hedger.alpha:g}"
     return "tsallis-inf"
 
 

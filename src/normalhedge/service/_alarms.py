@@ -195,7 +195,7 @@ class Alarms:
         took = LONG
         try:
             sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.aside(_alerts, mixture)
+            alerts, took = await self.registry.at_work(_alerts, mixture)
         except Problem:
             return
         except Exception as error:

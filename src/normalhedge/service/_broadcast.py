@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from normalhedge.service._alarms import alarm_form
+from normalhedge.service._calls import EVENTS, Call, StreamedReply
 from normalhedge.service._forms import as_json
-from normalhedge.service._http import EVENTS, Call, StreamedReply
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
@@ -105,22 +105,26 @@ class Broadcast:
 
     async def _tell(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
         """Hand the events of each mixture to its listeners."""
-        for number, count in counts.items():
-            events = waiting.get(number, deque())
-            described = await self.registry.aside(self._encode, number, events)
-            live, now = self.registry.by_id.get(number), time.time()
+
+        async def tell(live: LiveMixture, count: int) -> None:
+            events = waiting.get(live.row.id, deque())
+            described = await self.registry.export(live, self._encode, live, events)
+            now = time.time()
             content = {
                 "events": described,
                 "skipped": count - len(described),
-                "health": None if live is None else live.health(now),
+                "health": None if live.gone else live.health(now),
                 "time": now,
             }
             last = events[-1].sequence if events else None
-            self._hand(number, message("events", content, last))
+            self._hand(live.row.id, message("events", content, last))
 
-    def _encode(self, number: int, events: deque[Event]) -> list[msgspec.Raw]:
+        by_id = self.registry.by_id
+        await asyncio.gather(*(tell(by_id[k], n) for k, n in counts.items() if k in by_id))
+
+    def _encode(self, live: LiveMixture, events: deque[Event]) -> list[msgspec.Raw]:
         """Return the descriptions of the last events of a mixture."""
-        live, size = self.registry.by_id.get(number), 0
+        size = 0
         described: list[msgspec.Raw] = []
         with suppress(StorageFailure, DamagedLog):
             for event in reversed(events):
@@ -130,7 +134,7 @@ class Broadcast:
                     break
         return described[::-1]
 
-    def _describe(self, live: LiveMixture | None, event: Event) -> dict[str, Any]:
+    def _describe(self, live: LiveMixture, event: Event) -> dict[str, Any]:
         """Return the data about an event for listeners."""
         rounds, settlements = predicted(event), settled(event)[-MOST:]
         description: dict[str, Any] = {
@@ -141,7 +145,7 @@ class Broadcast:
         if rounds:
             newest = [{"ticket": ticket, **made} for ticket, made in rounds.items()]
             description["predicted"] = newest[-MOST:]
-        mixture = None if live is None else live.mixture
+        mixture = live.mixture
         if settlements and mixture is not None:
             forecasts = Forecasts(self.registry.storage, event.mixture)
             described: list[msgspec.Raw] = []

@@ -12,10 +12,10 @@ from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
+from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
-from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._problems import Problem
@@ -23,7 +23,9 @@ from normalhedge.service._registry import Registry, Requests
 
 T = TypeVar("T")
 
-SHORT = 50_000  # a body with more bytes is read in a thread
+SHORT, LONG = 50_000, 250_000
+"""A body with more than SHORT bytes is read in a thread; with more than LONG, where it delays slow
+work only."""
 
 
 class Changes:
@@ -44,7 +46,7 @@ class Changes:
         if len(body) <= SHORT:
             return decode(body, form)
         check_parts(body, self.registry.limits)
-        return await self.registry.at_work(decode, body, form)
+        return await self.registry.at_work(decode, body, form, quick=len(body) <= LONG)
 
     async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
         return _reply(await self.registry.change(live, kind, request, call.key))
@@ -78,7 +80,7 @@ class Changes:
         call.require(JSON)
         check_name(call.name)
         body = await call.content(self.registry.limits.state)
-        mixture = await self.registry.aside(_read_state, body, self.registry.limits)
+        mixture = await self.registry.at_work(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
         check_memory(mixture, self.registry.limits)
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")

@@ -46,7 +46,7 @@ async def compact(registry: Registry, live: LiveMixture, before: Cut) -> Compact
         oldest, cut = await registry.in_thread(_cut, storage, number, before)
         if cut <= oldest:
             return CompactedAnswer(0, oldest)
-        state = await registry.aside(lambda: compressed_state(state_at(storage, number, cut)))
+        state = await registry.at_work(lambda: compressed_state(state_at(storage, number, cut)))
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
         return CompactedAnswer(await _remove(registry, number, cut), cut)

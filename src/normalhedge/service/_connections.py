@@ -1,7 +1,7 @@
 """Connections of HTTP, with a sentence for requests that never reach the application.
 
 A connection is closed when the head of a request does not arrive, never ends, or is none. The body
-of a request has limits of its own (`normalhedge.service._http.Call.content`), and uvicorn closes
+of a request has limits of its own (`normalhedge.service._calls.Call.content`), and uvicorn closes
 connections that rest between two requests.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from normalhedge.service._http import problem_reply
+from normalhedge.service._calls import problem_reply
 from normalhedge.service._open import ABORT
 from normalhedge.service._problems import Problem
 

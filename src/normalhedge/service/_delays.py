@@ -137,6 +137,8 @@ class _Times(msgspec.Struct):
     predict: msgspec.Raw = msgspec.Raw()  # empty if no round begins
 
 
+PREDICTED = msgspec.Raw(b"{}")  # stands for forecasts
+
 _operations = msgspec.json.Decoder(list[_Times] | _Times)
 
 
@@ -190,8 +192,12 @@ def _newest(storage: Storage, mixture: int) -> Iterator[tuple[float, list[_Times
         page = storage.bodies_before(mixture, before, PAGE)
         if not page:
             return
-        for sequence, time, body in page:
+        for sequence, time, ticket, body in page:
             before = sequence
+            if body is None:
+                count += 1
+                yield time, [_Times(ticket=ticket, predict=PREDICTED)]
+                continue
             letters += len(body)
             try:
                 decoded = _operations.decode(body)

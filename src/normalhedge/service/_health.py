@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 
 import normalhedge
+from normalhedge.service._calls import Call, Reply
 from normalhedge.service._forms import ServerState, as_json
-from normalhedge.service._http import Call, Reply
 from normalhedge.service._problems import StorageFailure
 from normalhedge.service._registry import Registry
 

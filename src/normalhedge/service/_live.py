@@ -10,6 +10,9 @@ from normalhedge.service._delays import Delays, Overdue, note
 from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
 
+SMALL, CELLS = 1_000_000, 200
+"""Work on a mixture with at most so many bytes, items times experts is quick."""
+
 
 class Answered(NamedTuple):
     """The answer to a request."""
@@ -36,6 +39,8 @@ class LiveMixture:
     def __init__(self, row: MixtureRow) -> None:
         self.row = row
         self.turn = asyncio.Lock()
+        # exporting, summing: one client cannot fill the queue of slow work
+        self.exporting, self.summing = asyncio.Lock(), asyncio.Lock()
         self.in_flight: dict[str, tuple[bytes | None, asyncio.Future[Answered]]] = {}
         self.cost = 5e-5
         self.unwritten = 0
@@ -72,6 +77,16 @@ class LiveMixture:
             return 0
         live = self.mixture.live
         return int(live.bytes_with(0, 0, 0, 0)) + live.bytes_of_rounds
+
+    @property
+    def small(self) -> bool:
+        """Whether it is loaded, and so small that work on it is quick."""
+        mixture = self.mixture
+        return (
+            mixture is not None
+            and len(mixture.names) * len(mixture.items) <= CELLS
+            and self.size <= SMALL
+        )
 
     def take(self, state: Recovered, budget: Budget) -> None:
         """Continue from a state, within a budget of memory."""

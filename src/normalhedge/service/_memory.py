@@ -1,7 +1,8 @@
 """The mixtures of a service in memory: loaded when used, and dropped when the log fails."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _logs as logs
 from normalhedge.service._committer import Committer
 from normalhedge.service._limits import Limits
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._live import SMALL, LiveMixture
 from normalhedge.service._problems import (
     DamagedLog,
     Problem,
@@ -28,9 +29,11 @@ SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixt
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
-# The numbers of threads: for the database; for the work of mixtures; and for work that may take
-# very long, such as exports and snapshots. Each thread that computes delays the event loop.
-READERS, WORKERS, EXPORTERS = 4, 2, 1
+STEP = 0.01  # the seconds of one step of work that is done in steps
+
+# The numbers of threads: for the database; for work that is known to be quick, so that it does not
+# wait for the rest; and for the rest. Each thread that computes delays the event loop.
+READERS, QUICK, SLOW = 4, 2, 1
 
 
 class Memory:
@@ -48,8 +51,8 @@ class Memory:
         self.next_id = 1
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, "reader")
-        self._workers = ThreadPoolExecutor(WORKERS, "worker")
-        self._exporters = ThreadPoolExecutor(EXPORTERS, "exporter")
+        self._quick = ThreadPoolExecutor(QUICK, "quick")
+        self._slow = ThreadPoolExecutor(SLOW, "slow")
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
@@ -86,13 +89,13 @@ class Memory:
             if task is not None:
                 task.cancel()
         try:
-            rows = await self.aside(self._last_snapshots)
+            rows = await self.at_work(self._last_snapshots)
             if rows and self.ready:
                 await self.committer.in_turn(self.storage.append, Batch([], rows))
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
-        for pool in (self._readers, self._workers, self._exporters):
+        for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
     def _last_snapshots(self) -> list[SnapshotRow]:
@@ -131,13 +134,22 @@ class Memory:
         """Call a function that asks the database in a thread."""
         return await self._loop.run_in_executor(self._readers, call, *arguments)
 
-    async def at_work(self, call: Callable[..., T], *arguments: Any) -> T:
+    async def at_work(self, call: Callable[..., T], *arguments: Any, quick: bool = False) -> T:
         """Call a function that a request waits for, and that computes, in a thread."""
-        return await self._loop.run_in_executor(self._workers, call, *arguments)
+        pool = self._quick if quick else self._slow
+        return await self._loop.run_in_executor(pool, call, *arguments)
 
-    async def aside(self, call: Callable[..., T], *arguments: Any) -> T:
-        """Call a function that may compute for long in a thread, one after another."""
-        return await self._loop.run_in_executor(self._exporters, call, *arguments)
+    async def export(self, live: LiveMixture, call: Callable[..., T], *arguments: Any) -> T:
+        """Do the same for a mixture: once at a time, and quickly if it is small."""
+        async with live.exporting:
+            return await self.at_work(call, *arguments, quick=live.small)
+
+    async def in_steps(self, live: LiveMixture, work: Generator[None, None, T]) -> T:
+        """Return the result of work that is done in steps, between which others have a turn."""
+        done: list[T] = []
+        while not done:
+            await self.export(live, _advance, work, done)
+        return done[0]
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
@@ -199,12 +211,15 @@ class Memory:
                 self._unload_idle()
 
     def _unload_idle(self) -> None:
-        """Keep no more mixtures in memory than the limits say: their number, and their bytes."""
+        """Keep no more mixtures in memory than the limits say: their number, and their bytes.
+
+        Large ones go first, so that whoever uses many of these does not unload those of others.
+        """
         loaded = [live for live in self.by_id.values() if live.mixture is not None]
         spare, size = len(loaded) - self.limits.loaded, sum(live.weight for live in loaded)
         if spare <= 0 and size <= self.limits.loaded_memory:
             return
-        loaded.sort(key=lambda live: live.delays.last)
+        loaded.sort(key=lambda live: (live.weight <= SMALL, live.delays.last))
         for live in loaded:
             if spare <= 0 and size <= self.limits.loaded_memory:
                 return
@@ -217,17 +232,23 @@ class Memory:
         if not self.ready:
             raise unavailable()
 
-    async def read(self, live: LiveMixture, call: Callable[[Mixture], T]) -> T:
-        """Return the result of a function of a mixture, in a thread, while the mixture rests."""
+    async def read(
+        self, live: LiveMixture, call: Callable[[Mixture], T], *, quick: bool = True
+    ) -> T:
+        """Return the result of a function of a mixture, while the mixture rests.
+
+        A function that is quick where the mixture is small is called at once, others in a thread.
+        """
+        if quick and live.small and not live.turn.locked():
+            self.check_ready()
+            return call(live.loaded().mixture)
         async with live.turn:
             mixture = await self.load(live)
-            return await self.at_work(call, mixture)
+            return await self.at_work(call, mixture, quick=live.small)
 
     async def copy(self, live: LiveMixture) -> tuple[Mixture, int]:
         """Return a copy of a mixture and its last event, for work that takes long."""
-        async with live.turn:
-            mixture = await self.load(live)
-            return await self.at_work(mixture.copy), live.sequence
+        return await self.read(live, lambda mixture: (mixture.copy(), live.sequence))
 
     def _note_written(self, events: list[Event]) -> None:
         for event in events:
@@ -262,7 +283,7 @@ class Memory:
                 mixture = await self.load(live)
                 copy = await self.at_work(mixture.copy)
                 sequence, since, previous = live.sequence, live.since, live.snapshot
-            state = await self.aside(compressed_state, copy)
+            state = await self.at_work(compressed_state, copy)
             if live.mixture is mixture and self.ready:
                 self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
                 live.snapshot, live.since = sequence, live.since - since
@@ -284,3 +305,13 @@ class Memory:
         self.committer.sequence = max(self.committer.sequence, last)
         self.ready = True
         logs.info("storage", sentence="the database can be used again")
+
+
+def _advance(work: Generator[None, None, T], done: list[T]) -> None:
+    """Go on with work for a step; put its result into a list, if it is done."""
+    until = time.thread_time() + STEP
+    try:
+        while time.thread_time() < until:
+            next(work)
+    except StopIteration as end:
+        done.append(end.value)

@@ -77,7 +77,7 @@ class Metrics:
     async def text(self, healths: Iterable[dict[str, Any]] = ()) -> bytes:
         """Return the numbers of the server, and of mixtures from their health."""
         await self._health.trouble()
-        return await self._registry.aside(self._text, healths)
+        return await self._registry.in_thread(self._text, healths)
 
     def _text(self, healths: Iterable[dict[str, Any]]) -> bytes:
         with self._turn:

@@ -3,8 +3,8 @@
 import re
 import warnings
 from collections import deque
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -18,6 +18,10 @@ from normalhedge.service._storage import Event, Storage
 
 SCAN = 8_000_000
 """The bytes of events that one answer reads at most; a cursor leads on from there."""
+
+ROWS, SKIPPED = 5000, 400_000
+"""The number of events among which rounds are looked for at once, and the bytes that looking
+through them counts for."""
 
 REMEMBERED = 3
 """The number of events whose forecasts are remembered: outcomes come in the order of forecasts."""
@@ -82,17 +86,28 @@ class PastLimits(NamedTuple):
     until: float | None = None
 
 
+Past: TypeAlias = tuple[list[bytes], Place | None]
+"""Rounds, and the place before them; None if the log has no earlier ones."""
+
+
 def past_rounds(
     storage: Storage, mixture: int, loss: Loss, limits: PastLimits, place: Place = END
-) -> tuple[list[bytes], Place | None]:
+) -> Generator[None, None, Past]:
     """Return the last rounds before a place as JSON, the oldest first, and the place before them.
 
-    A round that was corrected later, within these, has its last outcome.
+    A round that was corrected later, within these, has its last outcome. It yields between rounds,
+    as there may be many.
     """
     forecasts = Forecasts(storage, mixture)
     rounds: dict[int, bytes] = {}  # by ticket, the newest first
     size = scanned = 0
     for event in _settling(storage, mixture, limits, place):
+        yield
+        if isinstance(event, int):
+            scanned += SKIPPED
+            if scanned > SCAN:
+                return list(reversed(rounds.values())), Place(event)
+            continue
         if event.ticket is not None:
             forecasts.add(event)
         settlements = settled(event)
@@ -109,24 +124,35 @@ def past_rounds(
             forecasts.complete(settlement, loss)
             rounds[ticket] = as_json(settlement)
             size += len(rounds[ticket])
+            yield
         scanned += len(event.body) + len(event.answer)
         if scanned > SCAN:
             return list(reversed(rounds.values())), Place(event.sequence)
     return list(reversed(rounds.values())), None
 
 
-def _settling(storage: Storage, mixture: int, limits: PastLimits, place: Place) -> Iterator[Event]:
-    """Yield the events before a place that may have settled rounds, the newest first."""
+def _settling(
+    storage: Storage, mixture: int, limits: PastLimits, place: Place
+) -> Iterator[Event | int]:
+    """Yield the events before a place that may have settled rounds, the newest first.
+
+    After each `ROWS` events it yields the sequence of the last one, if there are earlier ones.
+    """
     condition, values = " AND kind <> 'predict'", list[float]()
     for part, time in ((" AND time >= ?", limits.since), (" AND time <= ?", limits.until)):
         if time is not None:
             condition, values = condition + part, [*values, time]
     before = place.sequence + 1
-    while events := storage.events(
-        mixture, before=before, condition=condition, values=values, newest=True
-    ):
-        yield from events
-        before = events[-1].sequence
+    first = storage.sequence_before(mixture, before, ROWS)
+    while first is not None:
+        while events := storage.events(
+            mixture, first - 1, before=before, condition=condition, values=values, newest=True
+        ):
+            yield from events
+            before = events[-1].sequence
+        before, first = first, storage.sequence_before(mixture, first, ROWS)
+        if first is not None:
+            yield before
 
 
 def settled(event: Event) -> list[dict[str, Any]]:

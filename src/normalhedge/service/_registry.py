@@ -18,19 +18,17 @@ from normalhedge.service._limits import (
     check_forecasts,
     check_words,
 )
-from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
+from normalhedge.service._live import SMALL, Answered, LiveMixture, LoadedMixture
 from normalhedge.service._problems import Kind, Problem, unavailable
 from normalhedge.service._recovery import compressed_state, is_repeatable
 from normalhedge.service._senders import described
 from normalhedge.service._storage import Event
 
-LONG = 0.004
-"""Work that takes longer than this many seconds is done in a thread, so that others go on."""
+LONG, SLOW = 0.004, 0.03
+"""Work that takes longer than LONG seconds is done in a thread, so that others go on; work that
+takes longer than SLOW in a thread where it delays other slow work only."""
 
 WIDE = 500  # forecasts of a round from which on it is blended in a thread
-
-SMALL = 1_000_000
-"""A snapshot of a mixture with more bytes is made in a thread, while the mixture goes on."""
 
 Requests = Sequence[dict[str, Any] | Problem]
 """Several requests; a problem stands for one that could not be read."""
@@ -71,13 +69,16 @@ class Registry(memory.Memory):
     async def _change(self, live: LiveMixture, change: Change) -> Answered:
         request = change.content
         self.check_ready()
-        many = 1 if isinstance(request, dict) else len(request)
-        long = live.cost * many > LONG or _corrects(request) or _is_wide(request)
+        takes = live.cost * (1 if isinstance(request, dict) else len(request))
+        corrects = _corrects(request)
+        long = takes > LONG or corrects or is_wide(request)
         if long or live.mixture is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
                 if long:
-                    worked = await self._work_in_thread(live, mixture, request)
+                    again = mixture.settings.history if corrects else 1  # rounds are played again
+                    quick = takes * again < SLOW
+                    worked = await self._work_in_thread(live, mixture, request, quick=quick)
                 else:
                     worked = self._work(live, live.loaded(), request)
                 text, future = self._log(live, change, worked)
@@ -89,11 +90,16 @@ class Registry(memory.Memory):
         return Answered(text)
 
     async def _work_in_thread(
-        self, live: LiveMixture, mixture: Mixture, request: dict[str, Any] | Requests
+        self,
+        live: LiveMixture,
+        mixture: Mixture,
+        request: dict[str, Any] | Requests,
+        *,
+        quick: bool,
     ) -> Worked:
         """Let the mixture answer in a thread; refuse if the database failed meanwhile."""
         try:
-            worked = await self.at_work(self._work, live, live.loaded(), request)
+            worked = await self.at_work(self._work, live, live.loaded(), request, quick=quick)
         except Problem:
             if live.mixture is mixture and self.ready:
                 raise
@@ -111,7 +117,7 @@ class Registry(memory.Memory):
 
         The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
         """
-        begun = time.perf_counter()
+        begun = time.thread_time()  # a busy machine does not make it long
         loaded.done.clear()
         many = 1
         try:
@@ -133,7 +139,7 @@ class Registry(memory.Memory):
             if loaded.done:  # it is ahead of the log, and will be loaded again
                 live.unload()
             raise
-        live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
+        live.cost += 0.1 * ((time.thread_time() - begun) / max(many, 1) - live.cost)
         return Worked(text.decode(), state)
 
     def _answer_all(self, loaded: LoadedMixture, requests: Requests) -> bytes:
@@ -201,7 +207,7 @@ class Registry(memory.Memory):
             if worked.state is not None:
                 snapshot = live.snapshot_row(worked.state, kept=True)
             elif live.since >= memory.SNAPSHOT_EVERY and live.row.id not in self.snapshots:
-                if live.size > SMALL:
+                if live.size > SMALL:  # in a thread, while the mixture goes on
                     self.snapshot_aside(live)
                 else:
                     snapshot = live.snapshot_row(compressed_state(mixture), kept=False)
@@ -220,7 +226,7 @@ def _corrects(request: dict[str, Any] | Requests) -> bool:
     return any(isinstance(part, dict) and "correct" in part for part in request)
 
 
-def _is_wide(request: dict[str, Any] | Requests) -> bool:
+def is_wide(request: dict[str, Any] | Requests) -> bool:
     """Tell whether a round has so many forecasts that it may take long."""
     forecasts = request.get("forecasts") if isinstance(request, dict) else None
     if not isinstance(forecasts, dict) or not forecasts:

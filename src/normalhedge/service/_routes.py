@@ -11,7 +11,8 @@ from starlette.routing import BaseRoute, Mount, Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 
 from normalhedge.service import _forms as forms
-from normalhedge.service._http import EVENTS, LINES, Parameter, Route
+from normalhedge.service._calls import EVENTS, LINES
+from normalhedge.service._http import Parameter, Route
 
 ONE = "/v1/mixtures/{name}"
 

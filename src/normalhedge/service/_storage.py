@@ -289,6 +289,15 @@ class Storage(ABC):
         )
         return list(map(event_of, rows))
 
+    def sequence_before(self, mixture: int, before: int, count: int) -> int | None:
+        """Return the first of the last events of a mixture before another one; None for none."""
+        rows = self.query(
+            "SELECT min(sequence) FROM (SELECT sequence FROM events WHERE mixture = ? "
+            "AND sequence < ? ORDER BY sequence DESC LIMIT ?) AS last",
+            (mixture, before, count),
+        )
+        return None if rows[0][0] is None else int(rows[0][0])
+
     def all_events(self, mixture: int, after: int = 0) -> Iterator[Event]:
         """Yield all later events of a mixture."""
         while events := self.events(mixture, after):
@@ -310,11 +319,14 @@ class Storage(ABC):
 
     def bodies_before(
         self, mixture: int, before: int | None, limit: int
-    ) -> list[tuple[int, float, str]]:
-        """Return the sequence, time and body of events before one of them, the newest first."""
+    ) -> list[tuple[int, float, int | None, str | None]]:
+        """Return sequence, time, ticket and body of events before one of them, the newest first.
+
+        Where a single round was predicted, the body is None: its ticket says all.
+        """
         rows = self.query(
-            "SELECT sequence, time, body FROM events WHERE mixture = ? AND sequence < ? "
-            "ORDER BY sequence DESC LIMIT ?",
+            "SELECT sequence, time, ticket, CASE WHEN kind <> 'predict' THEN body END FROM events "
+            "WHERE mixture = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
             (mixture, 1 << 62 if before is None else before, limit),
         )
         return [tuple(row) for row in rows]

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -17,17 +17,20 @@ from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
 from normalhedge.service._alarms import alarm_form
+from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._forms import as_json, decode
-from normalhedge.service._http import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._limits import check_forecasts
 from normalhedge.service._live import LiveMixture, coverage_rows
 from normalhedge.service._metrics import Metrics
 from normalhedge.service._past import END, PastLimits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
-from normalhedge.service._registry import Registry, refuse
+from normalhedge.service._registry import Registry, is_wide, refuse
 from normalhedge.service._storage import Event
 from normalhedge.service.access import Holder
 
+T = TypeVar("T")
+
+FEW = 500  # rounds that are listed at once
 AT_ONCE = 20  # the number of mixtures whose health is told before others are served
 
 
@@ -95,16 +98,20 @@ class Views:
                 raise refuse(mixture, request, error) from error
             return as_json(plain_prediction(prediction))
 
-        return Reply(await self.registry.read(live, look))
+        quick = not is_wide(request)
+        return Reply(await self.registry.read(live, look, quick=quick))
 
     async def summary(self, call: Call) -> Reply:
         """Compare the blend with its experts and with plain combinations."""
         live = self.registry.find(call.name)
-        if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
-            copy, sequence = await self.registry.copy(live)
-            text = await self.registry.aside(lambda: as_json(summary_form(copy.summary())))
-            live.summary = sequence, text.decode()
-        return Reply(live.summary[1])
+        async with live.summing:  # whoever asks meanwhile gets the same summary
+            if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
+                copy, sequence = await self.registry.copy(live)
+                text = await self.registry.export(
+                    live, lambda: as_json(summary_form(copy.summary()))
+                )
+                live.summary = sequence, text.decode()
+            return Reply(live.summary[1])
 
     async def pending(self, call: Call) -> Reply:
         """List rounds that wait for their outcomes, by ticket."""
@@ -132,7 +139,8 @@ class Views:
                 as_json(last if more else None),
             )
 
-        return Reply(await self.registry.read(live, work))
+        few = live.mixture is not None and len(live.mixture.pending) <= FEW
+        return Reply(await self.registry.read(live, work, quick=few))
 
     async def alarms(self, call: Call) -> Reply:
         """List the alarms of all mixtures, the newest first."""
@@ -149,9 +157,9 @@ class Views:
     async def _alarms(self, call: Call, numbers: list[int] | None) -> Reply:
         before = _number(call.query_params, "before", 1)
         limit = int(_number(call.query_params, "limit", 1, 1000) or 100)
-        rows = await self._from_log(
+        rows = await self._from_log(self.registry.in_thread(
             self.registry.storage.alarms, numbers, None if before is None else int(before), limit
-        )
+        ))  # fmt: skip
         by_id = self.registry.by_id
         return Reply(as_json({"alarms": [
             alarm_form(row, by_id[row.mixture].row.name if row.mixture in by_id else None)
@@ -170,10 +178,9 @@ class Views:
             raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
         limits = PastLimits(limit, self.registry.limits.answer, since, until)
-        rounds, place = await self._from_log(
-            past_rounds, self.registry.storage, live.row.id, loss, limits, place
-        )
-        rest = {"loss_name": str(loss), "next": None if place is None else str(place)}
+        work = past_rounds(self.registry.storage, live.row.id, loss, limits, place)
+        rounds, before = await self._from_log(self.registry.in_steps(live, work))
+        rest = {"loss_name": str(loss), "next": None if before is None else str(before)}
         return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
 
     async def state(self, call: Call) -> Reply:
@@ -182,9 +189,9 @@ class Views:
         sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
             copy, _ = await self.registry.copy(live)
-            text = await self.registry.aside(recovery.state_text, copy)
+            text = await self.registry.export(live, recovery.state_text, copy)
         else:
-            text = await self._from_log(self._text_at, live, int(sequence))
+            text = await self._from_log(self.registry.at_work(self._text_at, live, int(sequence)))
         name = f'attachment; filename="{live.row.name}.json"'
         return Reply(text, headers={"content-disposition": name})
 
@@ -207,7 +214,8 @@ class Views:
         self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            part, after = await self._from_log(self._part, live.row.id, after, holder, whole)
+            work = self.registry.export(live, self._part, live.row.id, after, holder, whole)
+            part, after = await self._from_log(work)
             if not part:
                 return
             yield part
@@ -235,16 +243,17 @@ class Views:
 
     async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
         storage = self.registry.storage
-        while events := await self._from_log(storage.events, 0, after):
+        while events := await self._from_log(self.registry.at_work(storage.events, 0, after)):
             after = events[-1].sequence
             for event in events:
                 body = json.loads(event.body)
                 told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
                 yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
 
-    async def _from_log(self, call: Any, *arguments: Any) -> Any:
+    async def _from_log(self, work: Awaitable[T]) -> T:
+        """Return the result of work that reads the log."""
         try:
-            return await self.registry.aside(call, *arguments)
+            return await work
         except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:

@@ -15,6 +15,7 @@ from normalhedge.service._limits import Limits
 from normalhedge.service._problems import Problem, no_mixture
 
 SCOPES = ("read", "write", "admin")  # the scopes of tokens; each includes the scopes before it
+SETTLED = 0.05  # a changed file of tokens is believed once it has stayed the same for so long
 PREFIX = "nh_"  # the beginning of each token, by which searches for secrets find it
 
 
@@ -184,29 +185,29 @@ class Access:
             return NOBODY
         # Looking a digest up takes a time that depends on the digest, and that tells nothing about
         # the token: nobody can choose a token with a given digest.
-        token = self._valid(_digest(text.strip()))
-        if token is None:
+        return self._valid(_digest(text.strip()))
+
+    def _valid(self, digest: str) -> Holder:
+        """Return the holder of the token with a digest; nobody if there is none, or it expired."""
+        token = self._tokens.get(digest)
+        if token is None or (token.expires is not None and token.expires < time.time()):
             return NOBODY
         mixtures = None if token.mixtures is None else frozenset(token.mixtures)
         return Holder(token.name, token.scope, mixtures, token.sha256)
-
-    def _valid(self, digest: str) -> Token | None:
-        """Return the token with a digest, unless it has expired."""
-        token = self._tokens.get(digest)
-        if token is None or (token.expires is not None and token.expires < time.time()):
-            return None
-        return token
 
     def allows(self, holder: Holder, scope: str, mixture: str) -> bool:
         """Tell whether a sender may still do what it was allowed before."""
         if not holder.digest:
             return True
-        token = self._valid(holder.digest)
-        return (
-            token is not None
-            and SCOPES.index(token.scope) >= SCOPES.index(scope)
-            and (not mixture or token.mixtures is None or mixture in token.mixtures)
-        )
+        now = self._valid(holder.digest)
+        if not now.scope or SCOPES.index(now.scope) < SCOPES.index(scope):
+            return False
+        if mixture:
+            return now.sees(mixture)
+        if now.mixtures is None:
+            return True
+        # An answer about all mixtures is about the ones that the token had when it began.
+        return holder.mixtures is not None and holder.mixtures <= now.mixtures
 
     def read_again(self) -> None:
         """Read the file of tokens again; keep the tokens as they were if it cannot be read.
@@ -218,7 +219,11 @@ class Access:
         trouble = ""
         try:
             content = self.path.read_text("utf-8")
-            if content != self._content:
+            while content != self._content:
+                time.sleep(SETTLED)
+                before, content = content, self.path.read_text("utf-8")
+                if before != content:  # it is being written
+                    continue
                 self._take(_parse(content, self.path), content)
                 logs.info(
                     "tokens", sentence=f"{self.path} has {counted(len(self._tokens), 'token')}"

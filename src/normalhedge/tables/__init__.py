@@ -1,7 +1,8 @@
 """Blend whole tables of forecasts and outcomes in the order of time."""
 
-from normalhedge.tables._blending import Blend, blend
+from normalhedge.tables._blending import blend
 from normalhedge.tables._hindsight import Hindsight, hindsight
+from normalhedge.tables._result import Blend
 from normalhedge.tables._timeline import Timeline, timeline
 from normalhedge.tables.quantiles import (
     QuantileScores,

@@ -2,33 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from normalhedge.boundary import extras, rooms_above
-from normalhedge.boundary.charts import Drawable, Drawing
-from normalhedge.boundary.inputs import Floats
-from normalhedge.boundary.notebook import html_table
+from normalhedge.boundary import extras
 from normalhedge.boundary.progress import Listener, shares
-from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.alerts import Alert
-from normalhedge.mixtures.explanations import Explanation
 from normalhedge.mixtures.state import MixtureOptions
-from normalhedge.mixtures.summaries import ComponentLosses, Settled, Summary, TablePart, summarise
 from normalhedge.tables._classes import check_classes, find_classes, with_loss
-from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
+from normalhedge.tables._cleaning import Labels, labels_of, with_numbers
 from normalhedge.tables._contexts import settle_contexts, usual_contexts
-from normalhedge.tables._explaining import explain_table, watch_table
-from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
+from normalhedge.tables._future import known_until, rows_ahead
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
-from normalhedge.tables._plotting import blend_panels
 from normalhedge.tables._reruns import describe, remember, revised, same_table
+from normalhedge.tables._result import Blend
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
 from normalhedge.tables._settings import (
@@ -39,14 +29,7 @@ from normalhedge.tables._settings import (
     pool_mixture,
     tune_options,
 )
-from normalhedge.tables._traps import (
-    copies,
-    no_outcome,
-    percents,
-    placeholders,
-    refuse_falling,
-    renamed,
-)
+from normalhedge.tables._traps import doubts, refuse_falling, renamed
 from normalhedge.tables.frames import (
     Columns,
     Panel,
@@ -65,181 +48,7 @@ from normalhedge.tables.quantiles import (
     Quantiles,
     QuantileTable,
     recognise,
-    summarise_quantiles,
 )
-
-LAST_ROWS = 5
-"""The number of rows of a result that a notebook shows."""
-
-
-@dataclass(repr=False)
-class Blend(Drawable):
-    """The result of `blend`.
-
-    Attributes
-    ----------
-    frame
-        A table of the kind that was given, with its rows in their order (for a long table, one row
-        for each time and series). Its columns identify a row; then come the target, ``blend``
-        (empty if no expert is awake; one column for each class) and, if asked for, its intervals,
-        ``blend-lo-90`` and ``blend-hi-90``, and a column of weights for each expert. Quantiles
-        have the layout of the given table, and the blend is one of its models.
-    mixture
-        The mixture after the last round; pass it on to continue with a later table.
-    notes
-        Sentences about the guesses, and other remarks on the table.
-    starts, when
-        The first round of each stretch of time into which ``sums`` and ``totals`` are split: its
-        number, and its time or, without a column of times, its number.
-    sums, totals
-        The sums of each stretch; see `normalhedge.mixtures.state.sum_rows`.
-    components, last
-        The losses of the components of ``"auto"``, and the values of the last rows.
-    rounds
-        The rounds of the table, with their predictions.
-    columns
-        The roles of the columns.
-    known_until
-        The last time of each series whose outcome is known; empty without a column of times.
-    quantiles
-        The levels and the layout of a table of quantile forecasts; None for other tables.
-    labels
-        The labels of classes, if they are text.
-    again
-        The arguments of `blend`, by which `explain` blends a wide table again; None for others.
-    """
-
-    frame: Any
-    mixture: Mixture
-    notes: list[str]
-    starts: np.ndarray
-    when: list[Any]
-    sums: Floats
-    totals: Floats
-    components: ComponentLosses
-    last: Floats
-    rounds: TableRounds
-    columns: Columns
-    known_until: Mapping[str, LastKnown]
-    quantiles: QuantileTable | None = None
-    labels: Labels | None = None
-    again: Mapping[str, Any] | None = None
-
-    def __repr__(self) -> str:
-        """Return the rows, the target and the mixture in a line."""
-        rows, mixture = len(self.rounds.outcomes), self.mixture
-        return f"Blend({counted(rows, 'row')} of {self.columns.target}, {mixture!r})"
-
-    def predict(self, future: Any, *, weights: bool = False) -> Any:
-        """Blend a table of forecasts whose outcomes are not known yet; change nothing.
-
-        Each row is blended with the weights after the last outcome. A series that is new starts
-        from the pooled weights.
-
-        Parameters
-        ----------
-        future
-            A table with the columns of the table that was blended, of any kind. It needs no target,
-            and no cutoff: without one, its forecasts count as made after the last known outcome. An
-            expert without a column sleeps.
-        weights
-            Whether to return the weights of the experts in each row, too.
-
-        Returns
-        -------
-        frame
-            A table of the kind that was given, with a column ``blend``.
-
-        Raises
-        ------
-        ValueError
-            If columns are missing, or a time is not after the last known outcome of its series.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> past = pa.table({"t": [1, 2, 3], "y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0],
-        ...                  "b": [0.0, 1.0, 2.0]})
-        >>> result = blend(past, target="y", time="t", hedger="normal-hedge")
-        >>> result.predict(pa.table({"t": [4, 5], "a": [4.0, 5.0], "b": [3.0, 4.0]}))["blend"][1]
-        <pyarrow.DoubleScalar: 5.0>
-        """
-        table, back = to_arrow(future)
-        past = Past(self.mixture, self.columns, self.known_until, self.quantiles, self.labels)
-        return back(predict_future(past, table, weights=weights))
-
-    def summary(self) -> Summary:
-        """Return a summary of this table, which prints as tables, also in a notebook."""
-        rounds, new = self.rounds, self.rounds.row_of >= 0
-        parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
-        forecasts, outcomes, items, values = parts if new.all() else (part[new] for part in parts)
-        rows = Settled(forecasts, outcomes, items, values, self.last, self.components)
-        part = TablePart(self.sums, self.totals, rows, self.alerts())
-        summary = summarise(self.mixture, part)
-        if self.quantiles is None:
-            return summary
-        return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
-
-    def _drawing(self) -> Drawing:
-        return f"{self.columns.target}, blended", blend_panels(self)
-
-    def report(self, path: str | Path, *, title: str = "") -> None:
-        """Write the result as one page of HTML with interactive plots, which opens offline.
-
-        It is the page of ``normalhedge blend --report``.
-
-        Parameters
-        ----------
-        path
-            The file to write, ``"page.html"``.
-        title
-            The title of the page.
-        """
-        rooms_above.call("normalhedge.reports", "report_blend", self, Path(path), title=title)
-
-    def _repr_html_(self) -> str:
-        """Return the summary and the last rows as HTML, for a notebook."""
-        table = to_arrow(self.frame)[0]
-        last = table.slice(max(table.num_rows - LAST_ROWS, 0))
-        rows = zip(*(map(_cell, column.to_pylist()) for column in last.columns), strict=True)
-        count = f"<p>the last {last.num_rows} of {counted(table.num_rows, 'row')}</p>"
-        return self.summary()._repr_html_() + count + html_table(table.column_names, list(rows))
-
-    def alerts(self) -> tuple[Alert, ...]:
-        """Return the experts that got worse, that stopped, or that repeat another one.
-
-        The last 5,000 rounds of the table are watched. The probability of a false alarm, that any
-        expert got worse, is at most 1 % in 1,000 rounds.
-        """
-        return watch_table(self.mixture, self.rounds)
-
-    def explain(self) -> Explanation:
-        """Return who has changed, and why: weights, the rounds that moved them, and absences.
-
-        A table with a column for each expert is blended again without each of them, if that takes
-        seconds; for others the cost of an absence is an estimate. The result says which.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> days = list(range(40))
-        >>> table = pa.table({"y": [0.1 * t for t in days], "a": [0.1 * t + 0.2 for t in days],
-        ...                   "b": [0.1 * t - 3.0 for t in days]})
-        >>> explained = blend(table, target="y", hedger="squint").explain()
-        >>> [(row.name, row.after > row.before) for row in explained.changes]
-        [('a', True), ('b', False)]
-        >>> explained.method
-        'blended again without it'
-        """
-        return explain_table(self, blend)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, datetime) and str(value.time()) == "00:00:00":
-        return str(value.date())
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager
@@ -359,10 +168,10 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    again = {
-        "frame": frame, "target": target, "by": by, "time": time, "lag": lag, "pooled": pooled,
-        "cutoff": cutoff, "context": context, "dayfirst": dayfirst, **options,
-    }  # fmt: skip
+    again = partial(
+        blend, frame, target, by=by, time=time, lag=lag, pooled=pooled, cutoff=cutoff,
+        context=context, dayfirst=dayfirst, **options,
+    )  # fmt: skip
     spec = _columns(
         target=target, time=time, cutoff=cutoff, model=model, forecast=forecast,
         experts=experts, by=by, classes=classes, context=context,
@@ -388,7 +197,9 @@ def blend(
     panel = read_panel(table, columns)
     refuse_falling(table, columns, panel.series)
     numbers = labels is None and quantile_table is None and not columns.of_classes
-    columns.notes += _doubts(panel, columns, spec, numbers=numbers, continued=continued)
+    columns.notes += doubts(
+        panel, columns, numbers=numbers, guessed=experts is None, continued=continued
+    )
     mixture = pool_mixture(mixture, columns, panel, lag, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     _check_pending(mixture, panel)
@@ -471,21 +282,6 @@ def _columns(*, whole: WholeTable, dayfirst: bool | None, **roles: Any) -> Colum
         **roles, by=by, classes=classes, experts=named, context=contexts, whole=whole,
         dayfirst=dayfirst,
     )  # fmt: skip
-
-
-def _doubts(
-    panel: Panel, columns: Columns, spec: Columns, *, numbers: bool, continued: bool
-) -> list[str]:
-    """Return sentences about a table from which nothing, or nothing good, can be learned."""
-    notes = [] if continued else no_outcome(panel.outcomes, str(columns.target))
-    if numbers:
-        cells = panel.experts, panel.forecasts, panel.outcomes
-        wide = spec.experts is None and columns.model is None
-        notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
-        notes += placeholders(*cells, str(columns.target))
-    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
-        notes.append("every series has one row only, so that nothing can be learned")
-    return notes
 
 
 def _prepare(

@@ -65,6 +65,12 @@ def find_classes(
         found = _columns_of_classes(table, spec, str(target))
         words = set(filter(None, encode(table[target])[0]))
         if found.classes or not words or not all(word.lower() in HAPPENED for word in words):
+            if not found.classes and len(words) == 2:
+                raise ValueError(
+                    f"column {target} must hold numbers, it holds the texts "
+                    f"{' and '.join(map(repr, sorted(words)))}: if the forecasts are probabilities "
+                    "of one of them, name both with classes, that one last"
+                )
             return table, found, None
     of_columns = any(name in names for name in spec.classes)
     boolean = extras.require("pyarrow.types").is_boolean(kind)

@@ -1,6 +1,5 @@
 """Alerts and explanations of a table that was blended."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,8 +46,8 @@ def _time_text(keys: np.ndarray | None, kind: str, code: int) -> Any:
     return str(keys[code])
 
 
-def explain_table(result: Any, blend: Callable[..., Any]) -> Explanation:
-    """Return the explanation of a `Blend`; ``blend`` is the function that made it."""
+def explain_table(result: Any) -> Explanation:
+    """Return the explanation of a `Blend`."""
     mixture = result.mixture
     plain = len(mixture.settings.include)
     names = mixture.names[plain:]
@@ -60,7 +59,7 @@ def explain_table(result: Any, blend: Callable[..., Any]) -> Explanation:
     labels = [_plain(label) for label, there in zip(result.when, used, strict=True) if there]
     if len(weights) < 2 or len(names) < 2:
         return Explanation("the table is too short", (), (), (), ESTIMATE, result.alerts())
-    absences, method = _absences(result, blend, names, weights, np.flatnonzero(used), plain)
+    absences, method = _absences(result, names, weights, np.flatnonzero(used), plain)
     return Explanation(
         f"from {labels[0]} to {labels[-1]}",
         trace_changes(names, weights, labels[1:]),
@@ -73,17 +72,12 @@ def explain_table(result: Any, blend: Callable[..., Any]) -> Explanation:
 
 
 def _absences(
-    result: Any,
-    blend: Callable[..., Any],
-    names: list[str],
-    weights: Floats,
-    used: np.ndarray,
-    plain: int,
+    result: Any, names: list[str], weights: Floats, used: np.ndarray, plain: int
 ) -> tuple[tuple[Absence, ...], str]:
     """Return the costs of absences, and how they were found."""
     rounds = result.rounds
     if result.again is not None and rounds.forecasts.size * len(names) <= AFFORDABLE:
-        return _blend_without(result, blend, names), AGAIN
+        return _blend_without(result, names), AGAIN
     new = rounds.row_of >= 0
     offsets = np.repeat(rounds.offsets, np.diff(rounds.edges))[new] + rounds.base
     stretch = np.searchsorted(result.starts[used], offsets, side="right") - 1
@@ -95,7 +89,7 @@ def _absences(
     return absences, ESTIMATE
 
 
-def _blend_without(result: Any, blend: Callable[..., Any], names: list[str]) -> tuple[Absence, ...]:
+def _blend_without(result: Any, names: list[str]) -> tuple[Absence, ...]:
     """Blend a table again without each expert; return the change of the mean loss.
 
     The losses are compared over the rows in which both blends have a forecast.
@@ -103,7 +97,7 @@ def _blend_without(result: Any, blend: Callable[..., Any], names: list[str]) -> 
     whole, absences = _row_losses(result), []
     for name in names:
         others = [other for other in result.columns.experts if other != name]
-        part = _row_losses(blend(**result.again, experts=others))
+        part = _row_losses(result.again(experts=others))
         both = ~np.isnan(whole) & ~np.isnan(part)
         if both.any():
             mean = float(whole[both].mean())

@@ -7,7 +7,7 @@ import numpy as np
 from normalhedge.boundary.inputs import LARGEST
 from normalhedge.hedgers.hindsight import best_expert, best_quantile, best_sequence
 from normalhedge.mixtures.summaries import best_convex
-from normalhedge.tables._blending import Blend
+from normalhedge.tables._result import Blend
 
 MOST = 1 << 30
 """The largest number of cells of the search for the best sequence."""

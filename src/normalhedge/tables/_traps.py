@@ -7,8 +7,8 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.state import LAST, MixtureState
-from normalhedge.tables._cleaning import ENOUGH, sample_rows
-from normalhedge.tables.frames import Columns, written_order
+from normalhedge.tables._cleaning import ENOUGH, sample_rows, suspects
+from normalhedge.tables.frames import Columns, Panel, written_order
 
 EQUAL = 0.95
 """An expert that equals the outcome in this share of its rows is taken for a copy of it."""
@@ -44,6 +44,39 @@ def refuse_falling(table: Any, columns: Columns, series: np.ndarray) -> None:
                 f"column {name} falls from {first} to {last}, and no column is named as the time: "
                 "in this order of rows the blend would learn backwards; name the column with time"
             )
+
+
+def doubts(
+    panel: Panel, columns: Columns, *, numbers: bool, guessed: bool, continued: bool
+) -> list[str]:
+    """Return sentences about a table from which nothing, or nothing good, can be learned.
+
+    ``numbers`` tells that forecasts are plain numbers, ``guessed`` that nobody named the experts.
+    """
+    cells, target = (panel.experts, panel.forecasts, panel.outcomes), str(columns.target)
+    notes = [] if continued else no_outcome(panel.outcomes, target)
+    if numbers:
+        wide = guessed and columns.model is None
+        notes += [*copies(*cells), *percents(*cells), *(suspects(*cells) if wide else [])]
+        notes += [*placeholders(*cells, target), *probabilities(*cells[1:], target)]
+    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
+        notes.append("every series has one row only, so that nothing can be learned")
+    return notes
+
+
+def probabilities(forecasts: Floats, outcomes: Floats, target: str) -> list[str]:
+    """Return a sentence if the forecasts may be probabilities of an event, which has 0 and 1."""
+    cells, known = sample_rows(forecasts[:, 0], outcomes)
+    cells, known = cells[~np.isnan(cells)], known[~np.isnan(known)]
+    events = len(known) >= ENOUGH and np.array_equal(np.unique(known), [0.0, 1.0])
+    if not events or not len(cells) or cells.min() < 0.0 or cells.max() > 1.0:
+        return []
+    if np.isin(cells, [0.0, 1.0]).all():
+        return []
+    return [
+        f"{target} is 0 or 1: if the forecasts are probabilities, the loss brier or log keeps the "
+        "blend between 0 and 1"
+    ]
 
 
 def copies(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from normalhedge.cli import main
 from normalhedge.cli._options import blend_words
-from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules import Automatic
 from normalhedge.research.leaderboard._contests import PANEL_SCORES, NatureContest, PanelContest
 from normalhedge.research.leaderboard._run import FIELD_ON_PANELS, compare
 from normalhedge.research.leaderboard._standings import Standing, recommend

@@ -13,6 +13,9 @@ from normalhedge.mixtures.alerts import Alert
 SHOWN = 8
 """The number of experts and of moves that are printed."""
 
+MANY_TIMES = 10.0
+"""From this share on, a larger loss is told as a multiple, not in percent."""
+
 AGAIN = "blended again without it"
 ESTIMATE = "an estimate: its weight is shared out among the others, who keep theirs otherwise"
 """How the cost of an absence is found."""
@@ -91,7 +94,7 @@ class Explanation:
             for row in self.moves[:SHOWN]
         ]  # fmt: skip
         absences = [
-            [row.name, f"{row.cost:+.4g}", f"{row.share:+.1%}"] for row in self.absences[:SHOWN]
+            [row.name, f"{row.cost:+.4g}", _percent(row.share)] for row in self.absences[:SHOWN]
         ]
         tables = [
             (
@@ -135,6 +138,10 @@ def _row(tag: str, cells: Sequence[str]) -> str:
 
 def _label(label: Any) -> str:
     return f"{label:,}" if isinstance(label, int) else str(label)
+
+
+def _percent(share: float) -> str:
+    return f"{share:+.1%}" if share < MANY_TIMES else f"{1.0 + share:,.0f} times"
 
 
 def _number(value: float) -> str:

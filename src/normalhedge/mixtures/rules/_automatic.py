@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,18 +9,15 @@ import numpy as np
 from normalhedge._core import (
     CONTEXTS,
     CORRECTIONS,
-    MOST_STACKED,
     QUANTILE_CORRECTIONS,
     STEADY_CORRECTION,
-    STEADY_EQUATIONS,
-    STEADY_RIDGE,
     Live,
 )
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.guarantees import Bound, LinearBound
-from normalhedge.guarantees.potentials import exp_or_inf
+from normalhedge.guarantees import Bound
 from normalhedge.mixtures.losses import NUMBERS, Loss
+from normalhedge.mixtures.rules import _insurance as insurance
 from normalhedge.mixtures.rules._components import ALONE, CAUTION, Component, components_of
 
 BY_CORRECTION = 0.05
@@ -33,6 +29,10 @@ RECALIBRATIONS = 2
 
 SMOOTH_TARGET, KINKED_TARGET = 4.0, 1.5
 """The largest error that corrections learn from, in usual errors."""
+
+BASE = 4
+"""The place of the base among the values of a row. Before it: the blend, the two meta levels, the
+forecast that is followed; after it: corrections and corrections of contexts, or recalibrations."""
 
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
@@ -201,45 +201,18 @@ class Automatic:
         share their weights differ in scale: there each round counts in units of the largest
         difference of losses of its item so far, or of the range of the loss if that is known.
         """
-        if not len(games.totals):
-            return Bound(0.0, "nothing was predicted yet")
-        regrets, potential = self.bounds(loss, games), self._potential(loss, games)
-        if not np.isfinite(regrets).all():
-            return Bound(inf, "no theorem covers this delay: Theorem F was violated by far")
-        unit, linear = f"in {loss.name} loss over all settled rounds", None
-        if _share_weights(games):
-            unit = f"in units of {_unit(loss)}, mean over the items"
-        elif self.target(loss) and loss.name == "square":
-            linear = self._linear_bound(loss, games, regrets)
-        regret, highest = regrets.max(initial=0.0), potential.max() / self._shares(loss).sum()
-        source = "Theorem F, to each component"
-        return Bound(float(regret), source, float(highest), unit=unit, linear=linear)
-
-    def _linear_bound(self, loss: Loss, games: Live, regrets: Floats) -> LinearBound | None:
-        """Return the bound on the regret to linear combinations, the largest over the games."""
-        experts = len(games.names) + games.left
-        if games.seeded or not 0 < experts <= MOST_STACKED:  # equations are inherited, or forgotten
-            return None
-        place = self.first_way(loss) - 3 - CONTEXTS - CORRECTIONS + STEADY_CORRECTION
-        units = part_of(games, "largest_error")[: len(regrets), 0]
-        totals = regrets[:, place] + units * [_excess(games, g) for g in range(len(regrets))]
-        return LinearBound(float(totals.max()), STEADY_RIDGE * float(units.max()))
+        place = None
+        if self.target(loss) and loss.name == "square":
+            place = self.first_way(loss) - 3 - CONTEXTS - CORRECTIONS + STEADY_CORRECTION
+        return insurance.present_bound(self._shares(loss), loss, games, place)
 
     def bounds(self, loss: Loss, games: Live) -> Floats:
         """Return the bound on the regret to the levels together, and to each way; for each game."""
-        clocks = levels_of(games).clocks
-        with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
-            logs = np.log(self._potential(loss, games) / self._shares(loss))
-            regrets = np.sqrt(3.0 * clocks * logs)
-        if _share_weights(games):
-            return np.asarray(regrets)
-        units = part_of(games, "largest_difference")[: len(clocks)]
-        return np.asarray(units * (regrets + (0.0 if loss.width else 1.0)))
+        return insurance.bounds(self._shares(loss), loss, games)
 
     def regrets(self, games: Live) -> Floats:
         """Return the regrets that `bounds` bounds."""
-        levels = levels_of(games)
-        return levels.regrets if _share_weights(games) else levels.losses
+        return insurance.regrets(games)
 
     def with_losses(self, loss: Loss, games: Live, totals: Floats) -> Floats:
         """Return the totals of a file before version 4 as they are kept now.
@@ -247,13 +220,7 @@ class Automatic:
         Regrets in units of the loss were not kept: they begin as the regrets in gains, times the
         present unit. The growth of the bound on the potential was computed from the clocks.
         """
-        count, shares = part_of(games, "insurance").shape[1], self._shares(loss)
-        before, last = totals[:, :-2], totals[:, -2:].copy()
-        regrets, clocks = before[:, -2 * count : -count], before[:, -count:]
-        last[:, 0] += 0.5 * (shares * (1.0 + np.log1p(clocks))).sum(axis=1)
-        units = part_of(games, "largest_difference")[: len(totals)]
-        losses = regrets if len(units) < len(totals) else units * regrets
-        return np.concatenate([before, losses, last], axis=1)
+        return insurance.with_losses(self._shares(loss), games, totals)
 
     def bound_ahead(self, loss: Loss, rounds: int, delay: int = 0, wide: int = 0) -> Bound:
         r"""Return the bound on the regret of the blend to each component, before the game.
@@ -275,18 +242,7 @@ class Automatic:
         >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
         regret <= 508.855 (in units of the range of the loss; Theorem F)
         """
-        rounds = inputs.count("rounds", rounds)
-        delay, wide = inputs.count("delay", delay, 0), inputs.count("wide", wide, 0)
-        if not loss.convex:
-            return Bound(inf, f"no theorem covers the loss {loss.name}, not known to be convex")
-        shares, size = self._shares(loss), 1 + delay
-        clock = min(rounds, (rounds + size) / 4.0 + wide) if delay else float(rounds)
-        grown = 0.5 * size + 2.0 * log1p(clock) if delay else 0.5 * (1.0 + log1p(clock))
-        violated = wide / (3.0 * size) if delay else 0.0
-        logarithm = log((1.0 + grown) * shares.sum() / shares.min()) + violated
-        regret = delay + sqrt(3.0 * size * clock * logarithm)
-        source = f"in units of {_unit(loss)}; Theorem {'G' if delay else 'F'}"
-        return Bound(min(regret, float(rounds)), source, (1.0 + grown) * exp_or_inf(violated))
+        return insurance.bound_ahead(self._shares(loss), loss, rounds, delay, wide)
 
     def target(self, loss: Loss) -> float:
         """Return the largest error that corrections learn from, in usual errors; 0 without them."""
@@ -305,13 +261,8 @@ class Automatic:
         return RECALIBRATIONS if loss.of_classes and not self.inside else 0
 
     def first_way(self, loss: Loss) -> int:
-        """Return the place of the first way among the values of a row.
-
-        Before it: the blend, the two meta levels, the forecast that is followed; then, with
-        corrections, its base, the corrections and the corrections of contexts; or its base and the
-        recalibrations.
-        """
-        return 4 + len(self._between(loss))
+        """Return the place of the first way among the values of a row; see `BASE`."""
+        return BASE + len(self._between(loss))
 
     def _between(self, loss: Loss) -> list[float]:
         """Return the priors of the base and what it is corrected to, for all items.
@@ -334,10 +285,6 @@ class Automatic:
         corrections = [BY_CORRECTION] * self.corrections(loss)
         rest = (*self._between(loss), *ways, *separate, *corrections)
         return np.array([insured, *((1.0 - insured) * p for p in rest)])
-
-    def _potential(self, loss: Loss, games: Live) -> Floats:
-        """Return the bound on the potential of the insurance, in each game."""
-        return np.asarray(self._shares(loss).sum() + levels_of(games).excess)
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
         """Return the arguments that the core needs for its part."""
@@ -369,57 +316,4 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
         hedger.target(loss),
         (hedger._alone(loss), CAUTION if corrects else 1.0, corrects),
         bool(hedger.recalibrations(loss)),
-    )
-
-
-def _excess(games: Live, game: int) -> float:
-    """Return the excess of the steady correction in a game, in units of its largest error.
-
-    Its squared errors, less the least penalised sum of squares of a linear combination, and the
-    largest cost of the errors that were clipped: Theorem L.
-    """
-    losses, squares, clipped = part_of(games, "steady")[game]
-    right = games.equation_rows[game, 3 * STEADY_EQUATIONS + 1]
-    lower = np.tril(games.equation_squares[game, STEADY_EQUATIONS])
-    matrix = lower + np.tril(lower, -1).T + STEADY_RIDGE * np.eye(len(right))
-    return float(losses - squares + right @ np.linalg.solve(matrix, right) + clipped)
-
-
-def _share_weights(games: Live) -> bool:
-    """Tell whether several items share their weights: then there is a game more than items."""
-    return len(games.weights) > max(len(games.ranges), 1)
-
-
-def _unit(loss: Loss) -> str:
-    """Return the unit of regrets, in words."""
-    return "the range of the loss" if loss.width else "the largest difference between losses so far"
-
-
-class Levels(NamedTuple):
-    """The memory of the meta level in each game: see ``src/core/automatic.hpp``."""
-
-    # weights of the plain components, of the components that all items share, and of the components
-    # of an item alone
-    ways: Floats
-    choice: Floats  # weights of the level that all items share, and of the level of an item alone
-    # insurance, regrets, clocks, losses: weights, regrets and clocks of the insurance, and its
-    # regrets in units of the loss: of the levels together, then of the ways
-    insurance: Floats
-    regrets: Floats
-    clocks: Floats
-    losses: Floats
-    excess: Floats  # how much the bound on its potential has grown
-
-
-def part_of(live: Live, name: str) -> Floats:
-    """Return a part of the memory of an automatic mixture; `Live.parts` has their places."""
-    field, first, end = live.parts[name]
-    return np.asarray(getattr(live, field)[:, first:end])
-
-
-def levels_of(live: Live) -> Levels:
-    """Return the memory of the meta level in each game."""
-    return Levels(
-        *(part_of(live, name) for name in ("ways", "choice", "insurance")),
-        *(part_of(live, f"insured_{name}") for name in ("regrets", "clocks", "losses", "excess")),
     )

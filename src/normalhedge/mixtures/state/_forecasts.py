@@ -98,7 +98,10 @@ def _rows(name: str, forecast: Any, *, of_classes: bool) -> tuple[Keys, list[Flo
         raise TypeError(f"forecasts of {name!r} must be numbers, got {forecast!r}")
     if isinstance(forecast, numbers.Real):
         if of_classes and not np.isnan(_float(name, forecast)):
-            raise ValueError(f"forecasts of {name!r} must be class probabilities, got {forecast!r}")
+            raise ValueError(
+                f"forecasts of {name!r} must be class probabilities, such as [0.7, 0.3] or "
+                f"{{'calm': 0.7, 'outage': 0.3}}, got {forecast!r}"
+            )
         return (None, [np.array([_float(name, forecast)])]) if not of_classes else None
     cells = _numbers(name, forecast, None)
     if of_classes and cells.ndim == 1:

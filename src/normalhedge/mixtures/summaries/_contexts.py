@@ -5,15 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.rules import CONTEXTS, CORRECTIONS, TRUST_IN_BASE, part_of
+from normalhedge.mixtures.rules import (
+    BASE,
+    CONTEXTS,
+    CORRECTED_BY_CONTEXTS,
+    CORRECTIONS,
+    TRUST_IN_BASE,
+    part_of,
+)
 from normalhedge.mixtures.state import MixtureState, contexts_of
 from normalhedge.mixtures.summaries._comparison import Settled
-
-BASE = 4
-"""The place of the base among the values of a row; the corrections and the contexts follow."""
-
-CORRECTED = BASE + 2
-"""The place of the correction that contexts start from."""
 
 
 class ContextRow(NamedTuple):
@@ -34,8 +35,8 @@ def context_rows(state: MixtureState, rows: Settled | None) -> list[ContextRow]:
     moves = np.full(len(names), np.nan)
     if rows is not None:
         values = rows.last
-        first = BASE + 1 + CORRECTIONS
-        by_cell = values[:, first : first + len(names)] - values[:, [CORRECTED]]
+        common, first = BASE + 1 + CORRECTED_BY_CONTEXTS, BASE + 1 + CORRECTIONS
+        by_cell = values[:, first : first + len(names)] - values[:, [common]]
         moves = np.abs(by_cell).mean(axis=0) if len(values) else moves
     cells = [cell.partition("=")[0] for cell in state.live.cells]
     return [

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.alerts import Alert, watch_mixture
-from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
+from normalhedge.mixtures.rules import BASE, Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
 from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
@@ -17,7 +17,7 @@ from normalhedge.mixtures.summaries._components import (
     score_components,
     several_items,
 )
-from normalhedge.mixtures.summaries._contexts import BASE, context_rows
+from normalhedge.mixtures.summaries._contexts import context_rows
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
 
@@ -188,7 +188,8 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
     regrets = np.full(len(weights), nan) if automatic else state.live.loss_regrets.max(axis=0)
     marks = state.live.marks
     last, since = marks[:, sum_rows.LAST].max(axis=0), marks[:, sum_rows.SINCE]
-    since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
+    never = np.iinfo(np.int64).max
+    since = np.where(since < 0, never, since).min(axis=0)
     rows = [
         ExpertRow(
             name,
@@ -198,7 +199,7 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
             float(regrets[i]),
             float(sums[sum_rows.AWAKE, i] / max(totals[sum_rows.ROWS], 1.0)),
             int(last[i]) if last[i] >= 0 else None,
-            int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
+            int(since[i]) if since[i] < never and name not in state.retired else None,
             name in state.retired,
         )
         for i, name in enumerate(state.names)

@@ -9,7 +9,7 @@ const { uPlot } = window; // a script of its own: see index.html
 
 const LINES = { blend: 2.6, plain: 2, thin: 1.3 };
 const FILLS = { band: 0.16, area: 0.85 };
-const FONT = "11.5px system-ui, sans-serif";
+const FONT = "12px system-ui, sans-serif"; // whole pixels, as uPlot reads them
 
 /** Return the key of a layer, which no other has: an expert may be called "blend", too. */
 const keyOf = (layer) => layer.key ?? layer.label;
@@ -157,15 +157,15 @@ export class Chart {
     const axis = { font: FONT, stroke: () => this.colour("plain"), grid: { stroke: () => this.colour("grid") }, ticks: { show: false } };
     this.plot = new uPlot(
       {
-        width: this.frame.clientWidth, height: this.height, series, bands, legend: { show: false }, padding: [10, 18, 0, 0],
+        width: this.frame.clientWidth, height: this.height, series, bands, legend: { show: false }, padding: [10, 28, 0, 0],
         scales: { x: { time: this.data.timed, range: () => this.shown() }, y: { range: () => this.heights } },
         axes: [
           {
-            ...axis, size: 28,
+            ...axis, size: 36, lineGap: 1.2, space: () => (this.data.timed ? 84 : 50),
             values: (_, at, __, ___, step) => (this.data.timed ? timeTicks(at, step) : at.map((k) => this.data.labels[k] ?? "")),
             incrs: this.data.timed ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
           },
-          { ...axis, size: 56, values: (_, at) => at.map(this.format), splits: this.data.ticksAt ? () => this.data.ticksAt : undefined },
+          { ...axis, size: (_, texts) => Math.max(56, ...(texts ?? []).map((text) => 14 + 7 * text.length)), values: (_, at) => at.map(this.format), splits: this.data.ticksAt ? () => this.data.ticksAt : undefined },
         ],
         cursor: {
           sync: { key: this.charts.sync.key, setSeries: false, scales: ["x", null], filters: { pub: (kind) => kind !== "mousedown" && kind !== "mouseup" } },

@@ -3,7 +3,7 @@
 
 import { swap } from "./dom.js";
 import { count, percent } from "./format.js";
-import { at, covers, forecastOf, lossOf, outcomeAt, rolling, stacked, weightOf } from "./rounds.js";
+import { at, covers, forecastOf, limits, lossOf, outcomeAt, rolling, stacked, weightOf } from "./rounds.js";
 
 export const TONES = 8; // colours of experts; the others share a grey
 
@@ -75,7 +75,12 @@ export function drawWeights(chart, seen) {
 /** Draw the rolling losses of the blend, the plain mean and the experts. */
 export function drawLosses(chart, seen) {
   const { list, names, lossName, window } = seen;
-  const mean = (pick) => rolling(list.map(pick).map((value) => (typeof value === "number" ? value : null)), window);
+  const known = (pick) => list.map(pick).map((value) => (typeof value === "number" ? value : null));
+  const mean = (pick) => rolling(known(pick), window);
+  const calm = (pick) => {
+    const [low, high] = limits([known(pick)]).bulk; // a wild round is in the means of the whole window
+    return rolling(known(pick).map((value) => (value >= low && value <= high ? value : null)), window);
+  };
   const layers = [
     ...names.slice(0, TONES).map((name) => ({
       kind: "line", label: name, key: expertKey(name), tone: `${toneOf(names, name)} thin`, values: mean((round) => lossOf(round, name)),
@@ -88,7 +93,7 @@ export function drawLosses(chart, seen) {
     `Mean ${lossName} loss of the last ${window === 1 ? "round" : `${window} rounds`}; lower is better. ` +
       "An expert counts in the rounds in which it was awake.",
   );
-  chart.draw({ ...seen, layers, bulk: layers.slice(-2).map((layer) => layer.values) });
+  chart.draw({ ...seen, layers, bulk: [calm((round) => round.plain_mean_loss), calm((round) => round.loss)] });
 }
 
 /** Draw how many of the last outcomes the intervals covered; hide the chart if there are none. */

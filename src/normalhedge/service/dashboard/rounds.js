@@ -46,21 +46,14 @@ export function placeName(place, lossName) {
 
 /** Return the mean, at each index, of the known values among the last `window` ones; else null. */
 export function rolling(values, window) {
-  const means = [];
-  for (let k = 0, sum = 0, known = 0; k < values.length; k += 1) {
-    if (k % 1000 === 0) {
-      // sums are made afresh now and then, so that rounding errors do not gather
-      sum = known = 0;
-      for (let j = Math.max(0, k - window); j < k; j += 1) {
-        if (values[j] !== null) (sum += values[j]), (known += 1);
-      }
+  return values.map((_, k) => {
+    // Each sum is made afresh: nothing is left of a wild value once it is out of the window.
+    let [sum, known] = [0, 0];
+    for (let j = Math.max(0, k - window + 1); j <= k; j += 1) {
+      if (values[j] !== null) (sum += values[j]), (known += 1);
     }
-    if (values[k] !== null) (sum += values[k]), (known += 1);
-    const gone = k - window;
-    if (gone >= 0 && values[gone] !== null) (sum -= values[gone]), (known -= 1);
-    means.push(known ? sum / known : null);
-  }
-  return means;
+    return known ? sum / known : null;
+  });
 }
 
 /** Return 1 if an interval covers an outcome, 0 if not, null if either is unknown. */
