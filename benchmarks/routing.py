@@ -171,7 +171,6 @@ def peers(which: Sequence[str]) -> dict[str, Callable[[int, int], Player]]:
         for epsilon in (0.01, 0.05):
             name = f"MABWiser epsilon-greedy {epsilon}"
             made[name] = mabwiser("EpsilonGreedy", {"epsilon": epsilon}, 50)
-        made["MABWiser Thompson"] = mabwiser("ThompsonSampling", {}, 50)
         made["MABWiser softmax 0.05"] = mabwiser("Softmax", {"tau": 0.05}, 50)
     return made
 
