@@ -67,6 +67,13 @@ def coins(rounds: int, n: int) -> Floats:
     return np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (rounds, n))
 
 
+def few_ahead(rounds: int, n: int) -> Floats:
+    """Return gains with which one expert of a hundred is ahead, and the others fall behind."""
+    gains = np.random.default_rng(0).choice(np.array([-1.0, 0.0]), (rounds, n))
+    gains[:, ::100] = 1.0
+    return gains
+
+
 def rows() -> Iterator[Row]:
     """Yield the table of the core."""
     for n, in_place, goal, calls in (
@@ -81,9 +88,16 @@ def rows() -> Iterator[Row]:
         work = f"{'in-place step' if in_place else 'step'}, N = {n:,}"
         ours, reference = OurGame(gains, in_place=in_place), NumpyGame(gains)
         yield measure(work, ours, ("NumPy step", reference), goal, calls=calls)
+    for n, goal, calls in ((1_000, "", 2000), (100_000, "", 20)):
+        gains = few_ahead(max(2, 2000 // n), n)
+        ours, reference = OurGame(gains, in_place=True), NumpyGame(gains)
+        work = f"in-place step, N = {n:,}, 1 % ahead"
+        yield measure(work, ours, ("NumPy step", reference), goal, calls=calls)
     yield bare_pass()
-    yield whole_run(10_000, 1_000, ">= 14x")
-    yield whole_run(1_000_000, 10, ">= 150x")
+    for dtype in (np.float64, np.int8):
+        yield whole_run(coins(10_000, 1_000).astype(dtype), ">= 16x")
+    yield whole_run(few_ahead(10_000, 1_000), ">= 40x", ", 1 % ahead")
+    yield whole_run(coins(1_000_000, 10), ">= 200x")
 
 
 def _bare(regrets: Floats, gains: Floats) -> None:
@@ -108,14 +122,14 @@ def bare_pass() -> Row:
     )
 
 
-def whole_run(rounds: int, n: int, goal: str) -> Row:
+def whole_run(gains: np.ndarray, goal: str, of: str = "") -> Row:
     """Return the row of a whole game beside a loop over `numpy_step`, timed on a part of it."""
-    gains = coins(rounds, n)
+    rounds, n = gains.shape
     hedger = NormalHedge(ALPHA, C)
     row = measure(
-        f"run, {rounds:,} rounds x {n:,} experts",
+        f"run, {rounds:,} x {n:,}{of}, {gains.dtype}",
         lambda: hedger.run(gains),
-        ("NumPy loop", NumpyGame(gains)),
+        ("NumPy loop", NumpyGame(gains[:5000].astype(np.float64))),
         goal,
         reference_calls=5000,
         repeats=9,

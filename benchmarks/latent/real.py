@@ -157,7 +157,7 @@ def markov_regression(given: Series) -> Said | None:
         stop = min(start + 2 * given.every, len(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            params = _searched(model(y[:start]), params)
+            params = searched(model(y[:start]), params)
             if params is None:
                 return None
             whole = model(y[:stop]).filter(params)
@@ -167,7 +167,7 @@ def markov_regression(given: Series) -> Said | None:
     return Said(states, scores)
 
 
-def _searched(model: Any, last: Any) -> Any:
+def searched(model: Any, last: Any) -> Any:
     """Return fitted parameters, from fewer starts where its search fails; else the last ones."""
     for starts in (20, 5, 0):
         np.random.seed(0)  # noqa: NPY002 -- its search draws from there

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.regimes._matching import assignment
+from normalhedge.latent.regimes._matching import Labels, assignment
 
 
 def log_score(probability: npt.ArrayLike) -> Floats:
@@ -63,11 +63,14 @@ def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
         raise ValueError(
             f"states and truth must have the same length, got {found.shape} and {true.shape}"
         )
-    table = np.zeros((found.max() + 1, true.max() + 1))
-    np.add.at(table, (found, true), 1.0)
-    chosen = assignment(table)
-    kept = chosen >= 0
-    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
+    return float((matched(found, true) == true).mean())
+
+
+def matched(states: Labels, truth: Labels) -> Labels:
+    """Return states by the true names, matched one to one; -1 for a state without a true one."""
+    table = np.zeros((states.max() + 1, truth.max() + 1))
+    np.add.at(table, (states, truth), 1.0)
+    return assignment(table)[states]
 
 
 def _probabilities(

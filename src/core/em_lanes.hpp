@@ -66,7 +66,7 @@ struct LaneKernels {
         return false;
     }
 
-    // Scaled densities and their scales of some rounds.
+    // Scaled densities and their scales of some rounds; the exponentials of all models and states in one loop.
     [[gnu::always_inline]] static inline void densities(Lanes& now, size_t from, size_t to) {
         const size_t k = K ? K : now.states;
         const double *centre = now.centre.data(), *over = now.over_width.data();
@@ -79,7 +79,7 @@ struct LaneKernels {
             double* high = now.highest.data() + t * L;
             const double y = now.y[t];
             if (y != y) {
-                for (size_t i = 0; i < k * L; ++i) row[i] = 1.0;
+                for (size_t i = 0; i < k * L; ++i) row[i] = 0.0;
                 for (size_t l = 0; l < L; ++l) high[l] = 0.0;
                 continue;
             }
@@ -112,10 +112,14 @@ struct LaneKernels {
 #pragma omp simd
                 for (size_t l = 0; l < L; ++l) {
                     const size_t i = s * L + l;
-                    row[i] = exp2(smaller((row[i] - high[l]) * log2_e, 0.0));
+                    row[i] = (row[i] - high[l]) * log2_e;
                 }
             }
         }
+        double* const logs = now.table.data() + from * k * L;
+        const size_t n = (to - from) * k * L;
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) logs[i] = exp2(smaller(logs[i], 0.0));
     }
 
     // Forward through some rounds; `predicted` of the first is given, and the next one's is written.
@@ -272,12 +276,14 @@ inline void invert_predicted(double* predicted, size_t n) {
 template <size_t L>
 [[gnu::always_inline]] inline void add_likelihoods(Lanes& now, size_t from, size_t to,
                                                    const double* counts) {
-    double* total = now.total.data();
-    for (size_t t = from; t < to; ++t) {
-        const double *z = now.likelihoods.data() + t * L, *high = now.highest.data() + t * L;
+    double *z = now.likelihoods.data() + from * L, *total = now.total.data();
+    const double* high = now.highest.data() + from * L;
+    const size_t n = (to - from) * L;
 #pragma omp simd
-        for (size_t l = 0; l < L; ++l)
-            total[l] += counts[l] * (log(z[l]) + (high[l] > -1e300 ? high[l] : 0.0));
+    for (size_t i = 0; i < n; ++i) z[i] = log(z[i]) + (high[i] > -1e300 ? high[i] : 0.0);
+    for (size_t i = 0; i < n; i += L) {
+#pragma omp simd
+        for (size_t l = 0; l < L; ++l) total[l] += counts[l] * z[i + l];
     }
 }
 
@@ -304,7 +310,6 @@ template <size_t K, size_t L>
         Kernels::add(now, start, T);
         return;
     }
-    Kernels::densities(now, start, T);
     std::copy(now.initial.begin(), now.initial.end(), now.predicted.begin() + start * k * L);
     std::fill(now.total.begin(), now.total.end(), 0.0);
     for (size_t part = 0; part < parts; ++part) {
@@ -315,8 +320,13 @@ template <size_t K, size_t L>
             for (size_t s = 0; s < k; ++s)
                 now.predicted[(begins[part] * k + s) * L + l] = now.initial[s * L + l];
         }
-        Kernels::forward(now, begins[part], begins[part + 1]);
-        add_likelihoods<L>(now, begins[part], begins[part + 1], counts);
+        constexpr size_t some = 64;  // rounds whose numbers stay in the nearest cache
+        for (size_t from = begins[part]; from < begins[part + 1]; from += some) {
+            const size_t to = std::min(from + some, begins[part + 1]);
+            Kernels::densities(now, from, to);
+            Kernels::forward(now, from, to);
+            add_likelihoods<L>(now, from, to, counts);
+        }
     }
     invert_predicted(now.predicted.data() + start * k * L, (T - start) * k * L);
     std::fill(now.moves.begin(), now.moves.end(), 0.0);

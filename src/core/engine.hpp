@@ -33,7 +33,7 @@
 //     late                           whether a round may have been played before the last ones were
 //                                    learned, see `late.hpp`; then it has a `delay` and a `then`
 //     has_potential                  whether the weights are the derivative of a potential; then it
-//                                    has no weigh, but raise(now, lead): see `potential.hpp`
+//                                    has no weigh, but raise(now, lead, masses): see `potential.hpp`
 #pragma once
 
 #include <algorithm>
@@ -45,6 +45,22 @@
 
 namespace normalhedge::engine {
 
+// Numbers as doubles, converted into `room` where they are not: 64 at a time, as many bytes as a vector holds. The last
+// ones are converted twice where 64 do not divide them.
+inline const double* as_doubles(const double* from, size_t, double*) { return from; }
+
+template <class Number>
+[[gnu::always_inline]] inline const double* as_doubles(const Number* from, size_t n, double* room) {
+    constexpr size_t many = 64;
+    for (size_t first = 0; first < n && n >= many; first += many) {
+        const size_t start = first + many <= n ? first : n - many;
+#pragma omp simd
+        for (size_t i = start; i < start + many; ++i) room[i] = static_cast<double>(from[i]);
+    }
+    for (size_t i = 0; i < n && n < many; ++i) room[i] = static_cast<double>(from[i]);
+    return room;
+}
+
 // Gains in the form in which they were given.
 class Gains {
 public:
@@ -55,24 +71,27 @@ public:
     // The largest gain that is accepted.
     double limit() const { return kind_ == Kind::estimates ? infinity : 1.0; }
 
+    // Call a function with a pointer to the numbers.
+    template <class Function>
+    auto visit(const Function& function) const {
+        switch (kind_) {
+            case Kind::float32: return function(static_cast<const float*>(data_));
+            case Kind::int8: return function(static_cast<const std::int8_t*>(data_));
+            default: return function(static_cast<const double*>(data_));
+        }
+    }
+
     // The gains of some experts as doubles, converted into `room` where they are not.
     const double* part(size_t first, size_t width, double* room) const {
-        switch (kind_) {
-            case Kind::float64:
-            case Kind::estimates: return static_cast<const double*>(data_) + first;
-            case Kind::float32: convert(static_cast<const float*>(data_) + first, width, room); break;
-            case Kind::int8: convert(static_cast<const std::int8_t*>(data_) + first, width, room);
-        }
-        return room;
+        return visit([&](const auto* numbers) { return as_doubles(numbers + first, width, room); });
+    }
+
+    // The gains of a later round, in a table of n columns.
+    Gains row(size_t t, size_t n) const {
+        return visit([&](const auto* numbers) { return Gains(numbers + t * n, kind_); });
     }
 
 private:
-    template <class Number>
-    static void convert(const Number* from, size_t width, double* to) {
-#pragma omp simd
-        for (size_t i = 0; i < width; ++i) to[i] = static_cast<double>(from[i]);
-    }
-
     const void* data_;
     Kind kind_;
 };
@@ -84,8 +103,6 @@ struct Outcome {
     double log_potential;  // ln mean Phi; NaN without a potential
     bool bad;              // a gain or a confidence is out of range: nothing was written
 };
-
-constexpr size_t block = 1024;  // experts whose rises are held at a time
 
 // The gain of a distribution, as sums over some experts; gains relative to `origin`.
 struct Tally {
@@ -321,18 +338,20 @@ NORMALHEDGE_VECTORISED Largest raise_part(const Algorithm& algorithm, const Colu
         const Columns now = after.part(first, width);
         const double lead = round ? learn_block(algorithm, before.part(first, width), now, *round, first)
                                   : leading(now.regrets(), width);
-        masses[first / block] = algorithm.raise(now, lead);
+        algorithm.raise(now, lead, masses[first / block]);
         largest.add({lead});
     }
     return largest;
 }
 
-// Bring the weights of the experts in [first, last) to a common scale; `ratios` has one for each block.
+// Bring the weights of the experts in [first, last) to a common scale.
 NORMALHEDGE_VECTORISED inline Largest scale_part(double* weights, size_t first, size_t last,
-                                                 const Masses* ratios, double total) {
+                                                 const Masses* masses, double total) {
     for (; first < last; first += block) {
-        const double ratio = ratios[first / block].weights;
-        divide(weights + first, std::min(block, last - first), ratio == 1.0 ? total : total / ratio);
+        const Masses& part = masses[first / block];
+        if (part.weights == 0.0) continue;
+        divide_ahead(part.ahead, weights + first, std::min(block, last - first),
+                     part.ratio == 1.0 ? total : total / part.ratio);
     }
     return {};
 }
@@ -345,7 +364,7 @@ Outcome weigh_by_potential(const Algorithm& algorithm, const Columns& before, co
                            const Rises* round) {
     const size_t n = after.n;
     const size_t blocks = (n + block - 1) / block;
-    Scratch room(3 * blocks);
+    Scratch room(blocks * (sizeof(Masses) / sizeof(double)));
     auto* masses = reinterpret_cast<Masses*>(room.data());
     const double lead = in_slices<Largest>(n, [&](size_t first, size_t last) {
         return raise_part(algorithm, before, after, round, first, last, masses);
@@ -353,15 +372,14 @@ Outcome weigh_by_potential(const Algorithm& algorithm, const Columns& before, co
     const auto potential = algorithm.potential(lead);
     double total = masses[0].weights;
     double mass = masses[0].potentials;
-    if (blocks == 1) {
-        masses[0].weights = 1.0;
-    } else {
+    masses[0].ratio = 1.0;
+    if (blocks > 1) {
         total = mass = 0.0;
         for (size_t b = 0; b < blocks; ++b) {
             const double ratio = exp2(potential.exponent(masses[b].lead));
             total += ratio * masses[b].weights;
             mass += ratio * masses[b].potentials;
-            masses[b].weights = ratio;
+            masses[b].ratio = ratio;
         }
     }
     if (total > tiny) {

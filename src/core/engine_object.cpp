@@ -234,20 +234,10 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
             records.rows != 3 || records.columns != rounds || played.rows != rounds ||
             played.columns != now.n)
             raise(PyExc_ValueError, "the arrays of a game must be of one size");
-        const char* gains = PyArray_BYTES(table);
-        const size_t stride = now.n * static_cast<size_t>(PyArray_ITEMSIZE(table));
+        const Gains gains(PyArray_DATA(table), kind);
+        const Records notes{records.row(0), records.row(1), records.row(2), played.data};
         const auto rounds_played = maybe_without_lock(rounds * now.n, [&] {
-            for (size_t t = 0; t < rounds; ++t) {
-                const double* confidence = rated.data ? rated.row(t) : nullptr;
-                if (played.data) hedger.recall(now, confidence, played.row(t));
-                const Outcome outcome =
-                    hedger.step(now, now, Gains(gains + t * stride, kind), confidence);
-                if (outcome.bad) return t;
-                records.row(0)[t] = outcome.gain;
-                records.row(1)[t] = outcome.lead;
-                records.row(2)[t] = outcome.log_potential;
-            }
-            return rounds;
+            return hedger.run(now, gains, rated.data, rounds, notes);
         });
         return PyLong_FromSize_t(rounds_played);
     });

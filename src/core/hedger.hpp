@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine.hpp"
+#include "rounds.hpp"
 
 namespace normalhedge::engine {
 
@@ -20,6 +20,21 @@ public:
     // earlier weights: see `allows_for_delay`.
     virtual Outcome step(const Columns& before, const Columns& after, const Gains& gains,
                          const double* confidence, const double* blend_gain = nullptr) const = 0;
+
+    // Play rounds of a table of gains, in place; return how many were good. After a bad one the game is spoilt.
+    virtual size_t run(const Columns& now, const Gains& gains, const double* confidence, size_t rounds,
+                       const Records& records) const {
+        for (size_t t = 0; t < rounds; ++t) {
+            const double* rated = confidence ? confidence + t * now.n : nullptr;
+            if (records.played) recall(now, rated, records.played + t * now.n);
+            const Outcome outcome = step(now, now, gains.row(t, now.n), rated);
+            if (outcome.bad) return t;
+            records.gains[t] = outcome.gain;
+            records.leads[t] = outcome.lead;
+            records.log_potentials[t] = outcome.log_potential;
+        }
+        return rounds;
+    }
 
     // Write the distribution with these confidences; zeros where all experts sleep.
     virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
@@ -69,6 +84,13 @@ public:
     Outcome step(const Columns& before, const Columns& after, const Gains& gains,
                  const double* confidence, const double* blend_gain) const override {
         return play_round(algorithm_, before, after, gains, confidence, blend_gain);
+    }
+
+    size_t run(const Columns& now, const Gains& gains, const double* confidence, size_t rounds,
+               const Records& records) const override {
+        if constexpr (plays_rounds<Algorithm>())
+            if (!confidence && now.n <= block) return play_rounds(algorithm_, now, gains, rounds, records);
+        return Hedger::run(now, gains, confidence, rounds, records);
     }
 
     void play(const Columns& now, const double* confidence, double* played) const override {

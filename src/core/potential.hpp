@@ -8,6 +8,7 @@
 // the exponents are large and close.
 #pragma once
 
+#include "ahead.hpp"
 #include "algorithm.hpp"
 
 namespace normalhedge::engine {
@@ -17,6 +18,8 @@ struct Masses {
     double lead;
     double weights;
     double potentials;
+    double ratio = 1.0;  // of Phi there to Phi at the largest regret of all
+    Ahead ahead;
 };
 
 template <bool squared>
@@ -48,18 +51,31 @@ private:
     double rate_top_;
 };
 
-// Write the weights of a block up to a factor.
+// Write the weights of a block up to a factor. An expert that is behind has none, and its potential is one: groups of
+// such experts are not computed. The bits of the weights are as if they were.
 template <bool squared>
-Masses raise_weights(double rate, double lead, const double* regrets, size_t n, double* weights) {
+[[gnu::always_inline]] inline void raise_weights(double rate, double lead, const double* regrets, size_t n,
+                                                 double* weights, Masses& masses) {
     const Potential<squared> potential(rate, lead);
-    const auto [total, mass] = add_up<2>(n, [&](size_t i, double& slopes, double& potentials) {
-        const double phi = exp2(potential.exponent(regrets[i]));
-        const double weight = potential.slope(regrets[i], phi);
-        weights[i] = weight;
-        slopes += weight;
-        potentials += phi;
-    });
-    return {lead, total, mass};
+    Ahead& ahead = masses.ahead;
+    ahead.all = true;
+    if constexpr (squared) {
+        find_ahead(regrets, n, ahead);
+        if (!ahead.all) fill(weights, n, 0.0);
+    }
+    const auto [total, mass] = add_ahead(
+        ahead, n,
+        [&](size_t i, double& slopes, double& potentials) {
+            const double phi = exp2(potential.exponent(regrets[i]));
+            const double weight = potential.slope(regrets[i], phi);
+            weights[i] = weight;
+            slopes += weight;
+            potentials += phi;
+        },
+        SumLanes(), SumLanes());
+    masses.lead = lead;
+    masses.weights = total;
+    masses.potentials = mass + static_cast<double>(ahead.left_out(n)) * exp2(potential.exponent(0.0));
 }
 
 template <bool squared>
@@ -85,8 +101,8 @@ struct PotentialAlgorithm : Algorithm<Own, Rows, 0, OwnSettings> {
 
     Potential<squared> potential(double lead) const { return {rate, lead}; }
 
-    Masses raise(const Columns& now, double lead) const {
-        return raise_weights<squared>(rate, lead, now.regrets(), now.n, now.weights);
+    [[gnu::always_inline]] void raise(const Columns& now, double lead, Masses& masses) const {
+        raise_weights<squared>(rate, lead, now.regrets(), now.n, now.weights, masses);
     }
 
     void score(const Columns& now, const double* confidence, double* scores, double*) const {

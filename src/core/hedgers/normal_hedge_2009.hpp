@@ -9,22 +9,40 @@
 
 namespace normalhedge::engine {
 
-// Sums over the experts of exp(z (x^2 - 1)) and of x^2 times that, x the positive regrets relative to
-// the leading one.
+// The experts ahead, in their order: their regrets relative to the leading one. The others are counted.
+struct RelativeRegrets {
+    const double* x;
+    size_t count;
+    double behind;
+};
+
+// The choice is a sum, not a branch that would often be mispredicted. `room` is for n doubles.
+inline RelativeRegrets experts_ahead(const double* regrets, size_t n, double lead, double* room) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; ++i) {
+        room[count] = regrets[i];
+        count += regrets[i] > 0.0;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < count; ++i) room[i] /= lead;
+    return {room, count, static_cast<double>(n - count)};
+}
+
+// Sums over the experts of exp(z (x^2 - 1)) and of x^2 times that; x is zero of an expert that is behind.
 struct RaisedSums {
     double mass;
     double moment;
 };
 
-[[gnu::always_inline]] inline RaisedSums raised_to(const double* regrets, size_t n, double lead,
-                                                   double z) {
-    const auto [mass, moment] = add_up<2>(n, [&](size_t i, double& potentials, double& squares) {
-        const double x = larger(regrets[i], 0.0) / lead;
+[[gnu::always_inline]] inline RaisedSums raised_to(const RelativeRegrets& ahead, double z) {
+    const double* all = ahead.x;
+    const auto [mass, moment] = add_up<2>(ahead.count, [&](size_t i, double& potentials, double& squares) {
+        const double x = all[i];
         const double phi = exp2(log2_e * z * (x * x - 1.0));
         potentials += phi;
         squares += x * x * phi;
     });
-    return {mass, moment};
+    return {mass + ahead.behind * exp2(-log2_e * z), moment};
 }
 
 // Write the scores of x exp(z x^2); no score where no expert is ahead.
@@ -45,11 +63,11 @@ inline void score_raised(const double* regrets, size_t n, double lead, double z,
 //
 // The logarithm of the mean is convex and rises in z, so Newton's method comes down to the root from
 // its right, and from its left first jumps across; the root is in [1, 1 + ln N].
-inline double leaders_exponent(const double* regrets, size_t n, double lead, double start) {
+inline double leaders_exponent(const RelativeRegrets& ahead, size_t n, double start) {
     const double highest = 1.0 + std::log(static_cast<double>(n));
     double z = start == 0.0 ? highest : smaller(start, highest);
     for (int step = 0; step < 100; ++step) {
-        const auto [mass, moment] = raised_to(regrets, n, lead, z);
+        const auto [mass, moment] = raised_to(ahead, z);
         const double above = std::log(mass / static_cast<double>(n)) + z - 1.0;
         const double next = within(z - above * mass / moment, 1.0, highest);
         if (std::fabs(next - z) <= 1e-13 * z) return next;
@@ -60,6 +78,7 @@ inline double leaders_exponent(const double* regrets, size_t n, double lead, dou
 
 struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
     static constexpr bool scale_invariant = true;
+    static constexpr bool wants_room = true;
     using Algorithm::Algorithm;
 
     void tick(const double* before, double* after) const {
@@ -67,8 +86,10 @@ struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
         after[1] = before[1];
     }
 
-    void weigh(const Columns& now, double lead, double*) const {
-        now.totals[0] = lead > tiny ? leaders_exponent(now.regrets(), now.n, lead, now.totals[0]) : 0.0;
+    void weigh(const Columns& now, double lead, double* room) const {
+        now.totals[0] = lead > tiny ? leaders_exponent(experts_ahead(now.regrets(), now.n, lead, room), now.n,
+                                                       now.totals[0])
+                                    : 0.0;
         now.totals[1] = lead > tiny ? lead : 0.0;
         score(now, nullptr, now.weights, nullptr);
         raise_scores(now.weights, now.n);

@@ -16,13 +16,12 @@ namespace normalhedge::engine {
 // The logarithm of the left side is convex in ln u and rises by 1/2 at least, so Newton's method comes
 // down to the root from its right, and from its left first jumps across. From u_0 = e^27 it would come
 // down by 1 a step; but either u <= 1 or, as the leader alone is 1/N of the mean, u <= ln N + ln(u_0) / 2.
-inline double exponent_of_leader(const double* regrets, size_t n, double lead, double most,
-                                 double guess) {
+inline double exponent_of_leader(const RelativeRegrets& ahead, size_t n, double most, double guess) {
     const double above_one = std::log(static_cast<double>(n)) + 0.5 * std::log(most);
     const double highest = smaller(most, larger(above_one, 1.0));
     double u = smaller(guess, highest);
     for (int step = 0; step < 100; ++step) {
-        const auto [mass, moment] = raised_to(regrets, n, lead, u);
+        const auto [mass, moment] = raised_to(ahead, u);
         const double above = std::log(mass / static_cast<double>(n)) + u + 0.5 * std::log(u / most);
         const double slope = u * moment / mass + 0.5;
         const double next = smaller(u * std::exp(-above / slope), highest);
@@ -33,10 +32,11 @@ inline double exponent_of_leader(const double* regrets, size_t n, double lead, d
 }
 
 // t / t_0 - 1, which is mean exp(u x^2)^2 - 1, with the digits of a small u kept.
-inline double growth_of_time(const double* regrets, size_t n, double lead, double most, double u) {
+inline double growth_of_time(const RelativeRegrets& ahead, size_t n, double most, double u) {
     if (u > 1.0) return most / u - 1.0;
-    const double rise = sum_of(n, [&](size_t i) {
-        const double x = larger(regrets[i], 0.0) / lead;
+    const double* all = ahead.x;
+    const double rise = sum_of(ahead.count, [&](size_t i) {
+        const double x = all[i];
         const double exponent = u * x * x;
         return exponent + excess_of_exp(exponent);
     });
@@ -45,6 +45,8 @@ inline double growth_of_time(const double* regrets, size_t n, double lead, doubl
 }
 
 struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
+    static constexpr bool wants_room = true;
+
     double start;  // t_0
 
     explicit NormalHedgeBH(const double* parameters) : Algorithm(parameters), start(parameters[1]) {}
@@ -54,15 +56,15 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
         after[1] = before[1];
     }
 
-    void weigh(const Columns& now, double lead, double*) const {
+    void weigh(const Columns& now, double lead, double* room) const {
         const double exponent = 0.125 * lead * lead;      // of the leader at t = 1
         const double most = exponent / start;             // and at t_0
         const double guess = exponent / (start + now.totals[0]);
         double growth = 0.0;
         if (lead > tiny) {
-            const double* regrets = now.regrets();
-            const double u = most > 1e-17 ? exponent_of_leader(regrets, now.n, lead, most, guess) : most;
-            growth = growth_of_time(regrets, now.n, lead, most, u);
+            const RelativeRegrets ahead = experts_ahead(now.regrets(), now.n, lead, room);
+            const double u = most > 1e-17 ? exponent_of_leader(ahead, now.n, most, guess) : most;
+            growth = growth_of_time(ahead, now.n, most, u);
         }
         now.totals[0] = start * growth;
         now.totals[1] = lead > tiny ? lead : 0.0;

@@ -21,6 +21,7 @@ from normalhedge.latent.regimes import (
     LEAST_PATIENCE,
     MOST_PATIENCE,
     Encoding,
+    Forecast,
     RegimesFile,
     RegimesSettings,
     RegimesStream,
@@ -45,7 +46,7 @@ STREAM_ONLY = ("symbols", "sync", "max_line")
 REGIMES = [name for name, one in options(RegimesSettings).items() if one.metadata["short"]]
 """The options of `Regimes` that the command has."""
 
-SETTINGS = ("kind", "above", *REGIMES, "seed", "symbols")
+SETTINGS = ("given", "kind", "above", *REGIMES, "seed", "symbols")
 """Options that cannot change once there is a state."""
 
 
@@ -90,12 +91,16 @@ def _regimes_options(command: Any) -> Any:
     epilog="Words, and whole numbers with only two values, are symbols; other whole numbers from 0 "
     "to 1000 are counts; everything else is real numbers. An empty cell is a missing observation: "
     "time passes, and nothing is learned. '-' reads JSON lines from stdin and answers each with "
-    'one line. A line is a number, a list of numbers, a word, null, or {"y": ...}. ' + STREAM_NOTE,
+    'one line. A line is a number, a list of numbers, a word, null, or {"y": ...}; with --given, '
+    '{"y": ..., "given": [...], "next": [...]}, where "next" is for the next round. ' + STREAM_NOTE,
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--column", "columns", multiple=True,
               help="The column of observations; several columns make one series. A table with one "
               "column needs no name.")  # fmt: skip
+@click.option("--given", multiple=True, metavar="COLUMN",
+              help="A column of covariates: each state is a regression on them. --forecast reads "
+              "them from the last rows, which have no observation then.")  # fmt: skip
 @click.option("--time", help="The column of times, for the plots and --out.")
 @click.option("--forecast", type=click.IntRange(1, 10_000), metavar="ROUNDS",
               help="Forecast the next rounds.")  # fmt: skip
@@ -147,7 +152,7 @@ def command(data: str, state: Path | None, **parameters: Any) -> None:
         if live is not None:
             _refuse_settings(parameters, state)
         if data == "-":
-            code = _read_code(parameters) if live is None else live.code
+            code = _read_code(parameters) if live is None else live.encoding
             live = live or Live(new_regimes(code, **chosen), code)
             run_stream(
                 partial(RegimesStream, live, parameters["level"]),
@@ -168,7 +173,11 @@ def _refuse_settings(parameters: dict[str, Any], state: Path | None) -> None:
 def _read_code(parameters: dict[str, Any]) -> Encoding:
     """Return the kind of observations that the options of a stream say."""
     kind, above, symbols = parameters["kind"], parameters["above"], parameters["symbols"]
-    columns = parameters["columns"]
+    columns, given = parameters["columns"], parameters["given"]
+    if given and (kind not in {None, "numbers"} or above is not None or symbols or columns[1:]):
+        raise click.UsageError("--given needs one column of numbers")
+    if len(set(given)) < len(given):
+        raise click.UsageError("--given names the same column twice")
     if above is not None:
         if symbols or len(columns) > 1 or kind not in {None, "symbols"}:
             raise click.UsageError(
@@ -185,7 +194,7 @@ def _read_code(parameters: dict[str, Any]) -> Encoding:
         if kind not in {None, "numbers"} or len(set(columns)) < len(columns):
             raise click.UsageError("several columns must be numbers, with different names")
         return Encoding("numbers", columns=columns)
-    return Encoding(kind or "numbers")
+    return Encoding(kind or "numbers", given=given)
 
 
 def _infer_file(
@@ -207,18 +216,25 @@ def _infer_file(
         when = table.column(_column(table.column_names, parameters["time"], data)).to_pylist()
     values: Any = {name: table.column(name).to_pylist() for name in columns}
     values = values if len(columns) > 1 else values[columns[0]]
+    given, later = None, None
+    if names := _covariates(table.column_names, live, parameters, data):
+        given = {name: table.column(name).to_pylist() for name in names}
+        if parameters["forecast"] is not None:
+            later = _cut_ahead(values, given, when, parameters["forecast"], columns[0])
     with ProgressBar("learning") as bar:
-        arguments: dict[str, Any] = {"time": when, "progress": bar}
+        arguments: dict[str, Any] = {"time": when, "given": given, "progress": bar}
         if live is not None:
             inferred = resume(live, values, **arguments)
         else:
             inferred = infer(
                 values, kind=parameters["kind"], above=parameters["above"], **chosen, **arguments
             )
-    what = " and ".join(columns)
-    _print(inferred, what, parameters)
+    what, ahead = " and ".join(columns), None
+    if parameters["forecast"] is not None:
+        ahead = inferred.forecast(parameters["forecast"], later)
+    _print(inferred, what, ahead, parameters)
     with ProgressBar("comparing"):
-        _write(inferred, what, data.name, parameters)
+        _write(inferred, what, data.name, ahead, parameters)
     if state_file is not None:
         state_file.finish(inferred.live)
     shared.echo_written(
@@ -226,6 +242,36 @@ def _infer_file(
     )
     if state_file is not None:
         shared.echo_written(state=state_file.path)
+
+
+def _covariates(
+    names: list[str], live: Live | None, parameters: dict[str, Any], data: Path
+) -> list[str]:
+    """Return the columns of covariates: of the options, or of the regimes that continue."""
+    wanted = parameters["given"] if live is None else live.encoding.given
+    if len(set(wanted)) < len(wanted):
+        raise click.UsageError("--given names the same column twice")
+    return [_column(names, name, data) for name in wanted]
+
+
+def _cut_ahead(
+    values: list[Any],
+    given: dict[str, list[Any]],
+    when: list[Any] | None,
+    rounds: int,
+    what: str,
+) -> dict[str, list[Any]]:
+    """Take the last rows, which have no observation, off a table; return their covariates."""
+    if len(values) <= rounds or any(value not in {None, ""} for value in values[-rounds:]):
+        raise click.UsageError(
+            f"--forecast {rounds} needs the covariates of these rounds: the last "
+            f"{counted(rounds, 'row')} must have them, and no {what}"
+        )
+    later = {name: column[-rounds:] for name, column in given.items()}
+    for column in (values, when, *given.values()):
+        if column is not None:
+            del column[-rounds:]
+    return later
 
 
 def _columns(names: list[str], wanted_names: tuple[str, ...], data: Path) -> list[str]:
@@ -254,7 +300,9 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _print(inferred: Inferred, what: str, parameters: dict[str, Any]) -> None:
+def _print(
+    inferred: Inferred, what: str, ahead: Forecast | None, parameters: dict[str, Any]
+) -> None:
     if inferred.sequence.guess:
         echo(f"guessed: {what} holds {inferred.sequence.guess}", err=True)
     echo(verdict(inferred).sentence)
@@ -263,13 +311,18 @@ def _print(inferred: Inferred, what: str, parameters: dict[str, Any]) -> None:
     echo()
     for name, text in facts(inferred):
         echo(f"{name}: {text}")
-    if parameters["forecast"] is not None:
+    if ahead is not None:
         echo()
-        ahead = inferred.forecast(parameters["forecast"])
         shared.echo_table(*forecast_table(ahead, inferred, parameters["level"]))
 
 
-def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any]) -> None:
+def _write(
+    inferred: Inferred,
+    what: str,
+    source: str,
+    ahead: Forecast | None,
+    parameters: dict[str, Any],
+) -> None:
     safe = parameters["safe_csv"]
     if parameters["out"] is not None:
         columns, name = inferred.columns(hindsight=True), parameters["time"] or "round"
@@ -279,7 +332,6 @@ def _write(inferred: Inferred, what: str, source: str, parameters: dict[str, Any
         number_tables.write_table(parameters["out"], {name: when, **columns}, safe=safe)
     if parameters["segments"] is not None:
         number_tables.write_table(parameters["segments"], inferred.stays(), safe=safe)
-    ahead = None if parameters["forecast"] is None else inferred.forecast(parameters["forecast"])
     if ahead is not None and parameters["forecast_out"] is not None:
         columns = forecast_columns(ahead, inferred, parameters["level"])
         number_tables.write_table(parameters["forecast_out"], columns, safe=safe)

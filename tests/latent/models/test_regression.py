@@ -108,7 +108,7 @@ def test_bad_covariates_get_a_sentence() -> None:
     plain = fit(y, 1, rng=rng)
     for act, error, words in (
         (lambda: fit(y, 2, rng=rng, given=x[:-1]), ValueError,
-         r"given must have a row of covariates for each of 60 observations, got shape \(59, 2\)"),
+         r"given must have a row of covariates for each of 60 rounds, got shape \(59, 2\)"),
         (lambda: fit(y, 2, rng=rng, given=np.empty((60, 0))), ValueError, "given must have a row"),
         (lambda: fit(y, 2, rng=rng, given=x[..., None]), ValueError, "given must have a row"),
         (lambda: fit(y, 2, rng=rng, given=["a"] * 60), TypeError, "given must be real numbers"),

@@ -48,9 +48,9 @@ def series(kind: str, rounds: int = 260, seed: int = 0) -> np.ndarray:
     return seen
 
 
-def bits(regimes: Regimes) -> list[Any]:
+def bits(regimes: Regimes, given: Any = None) -> list[Any]:
     """All that can be asked, in bytes."""
-    ahead = regimes.forecast(3)
+    ahead = regimes.forecast(3, given)
     plain = [regimes.weights, regimes.probabilities, ahead.means, ahead.probabilities]
     return [
         *(part.tobytes() for part in plain),

@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from normalhedge.latent.regimes._candidates import (
-    CandidatePool,
-    CandidateSearch,
-    LearningRecipe,
-    _Review,
-    hidden_only,
-)
+from normalhedge.latent import Regimes
+from normalhedge.latent.regimes._candidates import CandidatePool, CandidateSearch, _Review
+from normalhedge.latent.regimes._recipes import LearningRecipe, hidden_only
 from tests.latent.regimes.examples import textbook
 
 
@@ -17,7 +13,7 @@ def test_windows_without_hope_are_fitted_less_often() -> None:
     none = CandidatePool((), np.empty(0), {})
     rng = np.random.default_rng(0)
     fitted = []
-    for pending in slate.begin(none, (), seen, np.empty(0)):
+    for pending in slate.begin(none, (), seen, np.empty(0), novel=False):
         fits = pending.fits(rng, None)
         while not fits.done:
             fits = fits.advance()
@@ -30,6 +26,12 @@ def test_windows_without_hope_are_fitted_less_often() -> None:
     )
     assert review.due(window) == 900
     review.standing[window] = review.standing[whole] = -40.0
-    assert review.due(window) == 1000
+    assert review.due(window) == 1200
     (due,) = (one.due for one in hidden_only(board.candidates[whole : whole + 1]))
     assert review.due(whole) == due
+
+
+def test_a_small_budget_has_room_for_the_first_models() -> None:
+    regimes = Regimes("gaussian", states=2, budget=2)
+    regimes.run(textbook(300)[1])
+    assert 1 <= sum(recipe.states > 0 for recipe in regimes.candidates()) <= 2

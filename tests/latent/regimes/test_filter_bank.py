@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import Regimes
-from normalhedge.latent.regimes._candidates import Candidate
 from normalhedge.latent.regimes._filter_bank import FilterBank
+from normalhedge.latent.regimes._recipes import Candidate
 from normalhedge.latent.regimes._regime_labels import MEMORY
 from tests.latent.regimes.examples import series
 

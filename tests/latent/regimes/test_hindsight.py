@@ -13,7 +13,7 @@ from benchmarks.latent.scores import agreement
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.models import fit
 from normalhedge.latent.regimes import verdict
-from normalhedge.latent.regimes._candidates import Candidate
+from normalhedge.latent.regimes._recipes import Candidate
 from tests.latent.regimes.examples import series, switching, textbook, weather
 
 

@@ -51,7 +51,7 @@ def test_regimes_keep_their_numbers(followed: tuple[np.ndarray, Regimes, RegimeP
     assert len(later) > 50
     assert all(found[0].deviation < found[1].deviation for found in later)
     assert all(0.9 < found[0].stay < 1.0 for found in later)
-    assert sum(share for *_, share in later[-1].values()) == pytest.approx(1.0)
+    assert sum(regime.share for regime in later[-1].values()) == pytest.approx(1.0)
 
 
 def test_nothing_depends_on_the_future() -> None:

@@ -13,7 +13,7 @@ from normalhedge import NormalHedge
 from normalhedge.latent import Regimes
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.regimes import _series_models
-from normalhedge.latent.regimes._candidates import hidden_only
+from normalhedge.latent.regimes._recipes import hidden_only
 from normalhedge.live.sealed_file import sealed
 from tests.latent.regimes.examples import bits, series
 from tests.test_own_hedgers import Own as WithoutJoin

@@ -10,7 +10,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent import Regimes
 from normalhedge.latent.models.emissions import Gaussian
 from normalhedge.latent.regimes import _series_models
-from normalhedge.latent.regimes._candidates import LearningRecipe, SeriesCandidate
+from normalhedge.latent.regimes._recipes import LearningRecipe, SeriesCandidate
 from normalhedge.latent.regimes._series_models import SeriesRounds
 from tests.latent.regimes.examples import bits
 

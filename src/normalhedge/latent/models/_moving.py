@@ -9,13 +9,7 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models._fitted import Fitted
-from normalhedge.latent.models._fitting import (
-    FLOOR,
-    PSEUDO_COUNT,
-    log_units,
-    make_task,
-    standardise,
-)
+from normalhedge.latent.models._tasks import FLOOR, PSEUDO_COUNT, log_units, make_task, standardise
 from normalhedge.latent.models.emissions import Categorical
 
 LENGTH = 10  # the number of rounds that share their parameters

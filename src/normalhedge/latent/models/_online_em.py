@@ -12,8 +12,8 @@ from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models._fitted import Fitted
-from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT
-from normalhedge.latent.models.emissions import Emission, RealEmission
+from normalhedge.latent.models._tasks import FLOOR, PSEUDO_COUNT, scale
+from normalhedge.latent.models.emissions import Emission, RealEmission, Regression
 
 # the numbers of a model in their order; the core knows their sizes
 FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "spread")
@@ -61,6 +61,7 @@ class OnlineEM:
         *,
         beliefs: npt.ArrayLike | None = None,
         previous: npt.ArrayLike | None = None,
+        units: tuple[Floats, Floats] | None = None,
         pseudo_count: float = PSEUDO_COUNT,
         floor: float = FLOOR,
     ) -> None:
@@ -71,7 +72,7 @@ class OnlineEM:
         d, k = emission.columns, fitted.states
         self.centre, self.width = np.zeros(d), np.ones(d)
         if isinstance(emission, RealEmission):
-            self.centre, self.width = _units(emission, shares)
+            self.centre, self.width = _units(emission, shares) if units is None else units
             emission = emission._rescaled(-self.centre / self.width, 1.0 / self.width)
         self.template = emission
         least = 1e-8 if emission.scaled else 1e-6
@@ -182,8 +183,8 @@ class OnlineEM:
 
     @property
     def log_width(self) -> float:
-        """The logarithm of the unit of an observation."""
-        return float(np.log(self.width).sum())
+        """The logarithm of the unit of an observation, without its covariates."""
+        return float(np.log(self.width[: self.template.predicted]).sum())
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self.template.accepted(observations) - self.centre) / self.width
@@ -295,6 +296,11 @@ def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:
     means, variances = (part.reshape(len(shares), -1) for part in emission.moments())
     centre = shares @ means
     return centre, np.sqrt(shares @ (variances + np.square(means - centre)))
+
+
+def units_for(fitted: Fitted, seen: Floats) -> tuple[Floats, Floats] | None:
+    """Return the units of a model that does not tell those of its covariates, from observations."""
+    return scale(seen[~np.isnan(seen[:, 0])]) if isinstance(fitted.emission, Regression) else None
 
 
 def _distribution(beliefs: npt.ArrayLike, states: int) -> Floats:

@@ -23,7 +23,7 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
     with 2 and 3 states, fitted again by EM whenever the rounds have doubled, then every 250 rounds
     or more; and a random walk with normal errors, or for symbols a Markov chain.
     """
-    seen = sequence.numbers.reshape(len(sequence.numbers), -1).copy()
+    seen = sequence.table.copy()
     seen[~sequence.known] = np.nan
     known = sequence.known
     if int(known.sum()) <= START:
@@ -38,7 +38,8 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
     if sequence.labels:
         result["Markov chain"] = _chain(seen[:, 0], len(sequence.labels), begin)
     elif sequence.encoding.kind != "counts":
-        result["the last value again"] = _walk(seen, begin)
+        columns = max(len(sequence.encoding.columns), 1)
+        result["the last value again"] = _walk(seen[:, :columns], begin)
     for scores in result.values():
         scores[~known] = np.nan
     return result
@@ -64,7 +65,10 @@ def _refitted(sequence: Sequence, seen: Floats, states: int, begin: int) -> Floa
         stop = begin + max(min(begin, EVERY), begin // 20)
         fitted = _fit(sequence, seen[:begin], states, fitted)
         first = max(begin - BURN_IN, 0)
-        scores[begin:stop] = fitted.filtered(seen[first:stop])[1][begin - first :]
+        part = seen[first:stop]
+        y, x = np.split(part, [fitted.emission.predicted], axis=1)
+        logs = fitted.filtered(y, given=x if x.size else None)[1]
+        scores[begin:stop] = logs[begin - first :]
         begin = stop
     return scores
 

@@ -40,10 +40,13 @@ class Encoding:
     labels: tuple[str, ...] = ()  # the names of the symbols
     above: float | None = None  # the limit that turns numbers into two symbols; None without one
     columns: tuple[str, ...] = ()  # the names of several columns; empty for a single one
+    given: tuple[str, ...] = ()  # the names of covariates
 
     @property
     def emission(self) -> str:
         """The family of emissions for `Regimes`."""
+        if self.given:
+            return "regression"
         if self.columns:
             return "full" if len(self.columns) <= FULL else "diagonal"
         return KINDS[self.kind]
@@ -78,21 +81,35 @@ class Encoding:
             check_counts(np.array([number]))
         return number
 
+    def covariates(self, given: Any) -> list[float] | None:
+        """Return covariates, a list or a mapping of their names, as numbers; None without any."""
+        if not self.given:
+            if given is not None:
+                raise ValueError("given is for regimes with covariates, and these have none")
+            return None
+        names = ", ".join(self.given)
+        if isinstance(given, Mapping):
+            if set(given) != set(self.given):
+                raise ValueError(f"given must have the covariates {clipped(names, 200)}")
+            given = [given[name] for name in self.given]
+        if not isinstance(given, list | tuple) or len(given) != len(self.given):
+            raise ValueError(f"given must hold the covariates {clipped(names, 200)}")
+        return [read_number(1, read_value(1, part)) for part in given]
+
     def to_plain(self) -> dict[str, Any]:
         """Return the encoding as plain JSON."""
-        lists = {"labels": list(self.labels), "columns": list(self.columns)}
-        return {**asdict(self), **lists}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """Return the encoding that `to_plain` wrote; refuse anything else."""
         kind, above = plain["kind"], plain["above"]
-        words = plain["labels"], plain["columns"]
+        words = plain["labels"], plain["columns"], plain.get("given", [])
         lists = all(isinstance(part, list) and all(isinstance(w, str) for w in part)
                     for part in words)  # fmt: skip
         if kind not in KINDS or not lists or not isinstance(above, float | None):
             raise ValueError("the code of observations is damaged")
-        return cls(kind, tuple(words[0]), above, tuple(words[1]))
+        return cls(kind, tuple(words[0]), above, tuple(words[1]), tuple(words[2]))
 
 
 def read_value(row: int, value: Any) -> Any:

@@ -9,8 +9,9 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.regimes._candidates import Candidate, CandidatePool, SeriesCandidate
+from normalhedge.latent.regimes._candidates import CandidatePool
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
+from normalhedge.latent.regimes._recipes import Candidate, SeriesCandidate
 from normalhedge.latent.regimes._regime_labels import EVIDENCE, KINDS, RegimeLabels
 from normalhedge.latent.regimes._series_models import Conjugate
 

@@ -8,8 +8,8 @@ import numpy as np
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, lay_out
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
-from normalhedge.latent.regimes._candidates import AnyCandidate, Candidate, SeriesCandidate
+from normalhedge.latent.models.emissions import ALL, Autoregressive, Gaussian, Regression
+from normalhedge.latent.regimes._recipes import AnyCandidate, Candidate, SeriesCandidate
 
 # of each model without hidden states, by its place among the candidates: family, shares, parameters
 Components = dict[int, tuple[str, Floats, Floats]]
@@ -66,7 +66,8 @@ class FilterBank:
         self._places = np.array(self._fixed, dtype=np.int64)
         self._shapes, self._numbers = lay_out([candidate.fitted for candidate in fixed])
         self._packed = np.zeros((len(fixed), width, 4))
-        self._columns = next(c.fitted.emission.columns for c in self._hidden.values())
+        self.emission = next(c.fitted.emission for c in self._hidden.values())
+        self._columns = self.emission.columns
         if fixed:
             _core.pack_states(self._shapes, self._numbers, self._columns, self._packed)
         sizes = self._models.sizes
@@ -110,9 +111,12 @@ class FilterBank:
         }
 
     def mixtures(
-        self, filters: CandidateFilters, weights: Floats
+        self, filters: CandidateFilters, weights: Floats, given: Floats | None = None
     ) -> list[tuple[str, Floats, Floats]]:
-        """Return the next mixture of all candidates: families, shares and parameters, rows x m."""
+        """Return the next mixture of all candidates: families, shares and parameters, rows x m.
+
+        With covariates there is a normal distribution in each state.
+        """
         shares = weights[self._fixed] * filters.beliefs
         result = [family.mixture(shares) for family in self._families]
         beliefs, emissions = self._models.components(filters.online)
@@ -122,7 +126,7 @@ class FilterBank:
             result.append((name, beliefs[group.states], emission.parameters()))
         for n, (name, share, rows) in self.components(filters).items():
             result.append((name, weights[n] * share, rows))
-        return result
+        return result if given is None else [at_covariates(*part, given) for part in result]
 
     def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
         return dict(zip(self._online, self._models.at(filters.online), strict=True))
@@ -166,15 +170,18 @@ class FilterBank:
         result[[*self._fixed, *self._online]] = smoothed
         return result
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return means and variances in all states, N x K x d: 0 and 1 where there is none."""
+    def moments(self, units: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
+        """Return means and variances in all states, N x K x d: 0 and 1 where there is none.
+
+        Given units, they are those of the distributions by which states are compared.
+        """
         means = np.zeros((len(self._candidates), self._width, self._columns))
         variances = np.ones_like(means)
         for family in self._families:
-            family.write_states(self._fixed, means, variances)
+            family.write_states(self._fixed, means, variances, units)
         for emission, group in self._models.components(self._block)[1]:
             where = self._online_rows[group.states], self._online_states[group.states]
-            mean, variance = emission.moments()
+            mean, variance = (emission if units is None else emission.compared(*units)).moments()
             means[where] = mean.reshape(len(group.states), -1)
             variances[where] = variance.reshape(len(group.states), -1)
         return means, variances
@@ -188,7 +195,7 @@ class FilterBank:
         moments: bool = True,
     ) -> tuple[CandidateFilters, CandidateRounds]:
         """Observe T x d numbers."""
-        rounds, columns = observations.shape
+        rounds, columns = len(observations), self.emission.predicted
         shape = (rounds, len(self._candidates))
         room = (*shape, columns if moments else 0)
         result = CandidateRounds(
@@ -209,7 +216,7 @@ class FilterBank:
                 result.filtered[0, self._online, : filtered.shape[1]] = filtered
         models = []
         for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True):
-            later, learned = candidate.model.run(numbers, observations)
+            later, learned = candidate.model.run(numbers, observations[:, :columns])
             models.append(later)
             result.logs[:, n] = learned.logs
             if moments:
@@ -236,7 +243,7 @@ class FilterBank:
         )
         before = predicted[:-1]
         if moments:
-            means = np.zeros((rounds, width, count, series.shape[1]))
+            means = np.zeros((rounds, width, count, self.emission.predicted))
             variances = np.zeros_like(means)
             for family in self._families:
                 family.write_moments(series, means, variances)
@@ -253,7 +260,7 @@ class _Family:
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
         rows = [c.fitted.numbers for _, c in mine]
         self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
-        self._emission = FAMILIES[name].from_core(self._rows)
+        self._emission = ALL[name].from_core(self._rows)
         self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
         self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
 
@@ -261,9 +268,16 @@ class _Family:
         """Return the name, the shares of the states, given all as K x N, and the parameters."""
         return self._name, shares[self._states, self._places], self._rows
 
-    def write_states(self, fixed: Sequence[int], means: Floats, variances: Floats) -> None:
-        """Write means and variances of the states, N x K x d."""
-        mean, variance = self._emission.moments()
+    def write_states(
+        self,
+        fixed: Sequence[int],
+        means: Floats,
+        variances: Floats,
+        units: tuple[Floats, Floats] | None,
+    ) -> None:
+        """Write means and variances of the states, N x K x d, in units if they are given."""
+        emission = self._emission if units is None else self._emission.compared(*units)
+        mean, variance = emission.moments()
         where = np.asarray(fixed)[self._places], self._states
         means[where] = mean.reshape(len(self._states), -1)
         variances[where] = variance.reshape(len(self._states), -1)
@@ -271,7 +285,7 @@ class _Family:
     def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
         """Write means and variances, T x K x N x d."""
         where = slice(None), self._states, self._places
-        means[where], variances[where] = self._emission.moments_after(series[:-1])
+        means[where], variances[where] = self._emission.moments_given(series)
 
 
 def _write_online(
@@ -289,11 +303,23 @@ def _write_online(
         known, states = ~np.isnan(last), learned.emissions
         means = np.where(known, states.intercepts + states.slopes * np.nan_to_num(last), means)
         variances = np.where(known, states.deviations**2, variances)
-    shape = (rounds, k, series.shape[1])
+    if isinstance(learned.emissions, Regression):
+        x, lines = np.repeat(series[1:, 1:], k, axis=0), learned.emissions
+        means = lines.intercepts + (lines.slopes * x).sum(axis=1)
+    shape = (rounds, k, learned.emissions.predicted)
     mean, variance = _mix(
         learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
     )
     result.means[:, n], result.variances[:, n] = mean, variance
+
+
+def at_covariates(
+    name: str, shares: Floats, rows: Floats, given: Floats
+) -> tuple[str, Floats, Floats]:
+    """Return a mixture of regressions at these covariates: a mixture of normal distributions."""
+    if name != Regression.family:
+        return name, shares, rows
+    return Gaussian.family, shares, np.stack([rows[0] + given @ rows[1:-1], rows[-1]])
 
 
 def _mix(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:

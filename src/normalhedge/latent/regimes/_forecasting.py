@@ -9,10 +9,10 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Gaussian
-from normalhedge.latent.regimes._candidates import Candidate
-from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
+from normalhedge.latent.models.emissions import ALL, Autoregressive, Gaussian
+from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank, at_covariates
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import Candidate
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
 FURTHEST = 10_000  # the largest number of rounds that can be forecast
@@ -72,7 +72,7 @@ def mixture(mixtures: Iterable[tuple[str, Floats, Floats]], previous: Floats) ->
     parts = [
         (
             np.concatenate([share for share, _ in group]),
-            FAMILIES[name].from_core(np.concatenate([rows for _, rows in group], axis=1)),
+            ALL[name].from_core(np.concatenate([rows for _, rows in group], axis=1)),
         )
         for name, group in families.items()
     ]
@@ -86,8 +86,9 @@ def forecast(
     weights: Floats,
     labels: RegimeLabels,
     previous: Floats,
+    given: Floats | None = None,
 ) -> Forecast:
-    """Return a forecast of the next rounds.
+    """Return a forecast of the next rounds; ``given`` are their covariates, h x p.
 
     The states of each model move by its transitions; the weights of the models do not change:
 
@@ -107,7 +108,7 @@ def forecast(
             moves[n, : model.states, : model.states] = model.transition
             before[n, : model.states] = candidate.filtered
             paths[n] = _Path(candidate.recipe.family, model, previous[0])
-    first = mixture(bank.mixtures(filters, weights), previous)
+    first = mixture(bank.mixtures(filters, weights, None if given is None else given[0]), previous)
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
@@ -119,6 +120,8 @@ def forecast(
             parts = [
                 (later[n][0], weight * later[n][1], later[n][2]) for n, weight in enumerate(weights)
             ]
+            if given is not None:
+                parts = [at_covariates(*part, given[step]) for part in parts]
             ahead.append(mixture(parts, previous))
         regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0][0])
         switching.append(labels.regimes(weights[np.newaxis], before[np.newaxis])[1][0])

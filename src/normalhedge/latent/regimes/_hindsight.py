@@ -1,57 +1,32 @@
 """The regimes of a whole series in hindsight: smoothed probabilities, and the likeliest path."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.models import FLOOR, Fitted, Moving, OnlineEM, fit_moving, fit_series, scale
-from normalhedge.latent.models.emissions import FAMILIES, Categorical, DiagonalGaussian, Emission
-from normalhedge.latent.regimes._candidates import ENOUGH
+from normalhedge.latent.models import (
+    scale,
+)
+from normalhedge.latent.models.emissions import (
+    ALL,
+    Categorical,
+    DiagonalGaussian,
+    Emission,
+    Regression,
+)
+from normalhedge.latent.regimes._explanations import autoregression, explanations
 from normalhedge.latent.regimes._matching import Labels, assignment, order
+from normalhedge.latent.regimes._recipes import ENOUGH
 from normalhedge.latent.regimes._regime_labels import EVIDENCE, Parameters
 
-# the memories of emissions and of transitions on both sides, in rounds; 0 where they do not move
-MEMORIES = ((0, 0), (0, 200), (400, 0), (100, 0), (40, 0))
-SPANS = 4  # a memory needs this many times as many observations
-STARTS, ITERATIONS, TOLERANCE = 5, 75, 0.01  # of fits whose parameters do not move
-# the numbers and widths of the places from which a moving model is followed in both directions
-PLACES, WIDTH = 5, 150
-COARSEST = 0.25  # the largest least variance of rounded numbers
-FREELY = 3  # more states are tried if the largest number so far is the best
 # regimes in hindsight take the numbers of causal ones with which they share so many of the rounds
 CLEAR = 0.7
 LEAST_WEIGHT = 1e-6  # models with less weight are left out
-
-
-class SeriesExplanation(NamedTuple):
-    """A model of the whole series, with its score."""
-
-    family: str
-    memory: int  # of the emissions; 0 where they do not move
-    memory_of_moves: int  # of the transitions
-    model: Moving
-    score: float  # ln P(y) less the number of free parameters, corrected for short series
-    moves: bool = False  # whether the emissions move, or follow the last value
-
-    @property
-    def states(self) -> int:
-        """The number of states."""
-        return len(self.model.initial)
-
-    def __str__(self) -> str:
-        plural = "state" if self.states == 1 else "states"
-        words = f"{self.family}, {self.states} {plural}"
-        if self.memory:
-            words += f", parameters that move within {self.memory} rounds"
-        if self.memory_of_moves:
-            words += f", transitions that move within {self.memory_of_moves} rounds"
-        return words
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +54,7 @@ class RegimesInHindsight:
         The best score for each number of states, in nats a round, minus the best of all.
     parameters
         Mean and deviation of the observations in each regime, the probability that it lasts for
-        another round, and its share of rounds.
+        another round, and its share of rounds; with covariates, the regression in each regime.
     symbols
         The share of each symbol in each regime; empty for numbers.
     stays
@@ -152,9 +127,9 @@ def look_back(
     if not count:
         none = np.full(rounds, -1)
         return RegimesInHindsight(np.zeros((rounds, 1)), none, {}, {}, {}, {}, {}, 0.0)
-    found = list(_explanations(seen, families, _possible(numbers, count), rng, symbols))
+    found = list(explanations(seen, families, _possible(numbers, count), rng, symbols))
     if families[0] == "gaussian" and 1 in numbers:
-        found.append(_autoregression(seen, rng))
+        found.append(autoregression(seen, rng))
     best = {k: max(e.score for e in found if e.states == k) for k in {e.states for e in found}}
     top = max(best.values())
     slack = max(EVIDENCE, worth * count)
@@ -171,8 +146,11 @@ def look_back(
             smoothed[:, assignment(mine.T @ first)] += share * mine
             weights[str(explanation)] = share
     smoothed /= smoothed.sum(axis=1, keepdims=True)
-    summary = _summary(seen, smoothed, symbols)
-    new = _numbers(summary, smoothed[-rounds:], causal)
+    summary = _summary(seen, smoothed, families[0], symbols)
+    compared = summary
+    if isinstance(summary, Regression):
+        compared = summary.compared(*scale(seen[known]))
+    new = _numbers(compared, smoothed[-rounds:], causal)
     placed = np.empty_like(smoothed)
     placed[:, new] = smoothed
     path = new[chosen[0].model.path()]
@@ -193,142 +171,31 @@ def _possible(numbers: Sequence[int], count: int) -> list[int]:
     return [k for k in numbers if k == 1 or ENOUGH * k <= count] or [min(numbers)]
 
 
-def _explanations(
-    seen: Floats,
-    families: Sequence[str],
-    numbers: Sequence[int],
-    rng: np.random.Generator,
-    symbols: int | None,
-) -> Iterator[SeriesExplanation]:
-    """Yield the models of the series; many states only where fewer are not enough."""
-    count = int((~np.isnan(seen[:, 0])).sum())
-    best, last, floor = -math.inf, 0, _floor(seen, families[0])
-    for k in numbers:
-        if k > max(FREELY, numbers[0]) and last < k - 1 and last:
-            return  # a smaller number was the best already
-        for family in families:
-            base = _fit(seen, k, family, rng, symbols, floor)
-            for memory, moves in MEMORIES:
-                if SPANS * max(memory, moves) > count or (moves and k == 1):
-                    continue
-                starts = list(_followed(seen, family, k, memory, rng, symbols)) if memory else []
-                model = fit_moving(
-                    seen,
-                    base,
-                    memory=memory,
-                    memory_of_moves=moves,
-                    starts=starts,
-                    symbols=symbols,
-                    floor=floor,
-                )
-                score = _score(model.log_likelihood, model.free, count)
-                yield SeriesExplanation(family, memory, moves, model, score, moves=memory > 0)
-                if score > best:
-                    best, last = score, k
-
-
-def _fit(
-    seen: Floats,
-    k: int,
-    family: str,
-    rng: np.random.Generator,
-    symbols: int | None = None,
-    floor: float = FLOOR,
-) -> Fitted:
-    """Return a model whose parameters do not move."""
-    return fit_series(
-        seen,
-        k,
-        family,
-        rng=rng,
-        starts=STARTS,
-        iterations=ITERATIONS,
-        tolerance=TOLERANCE,
-        warm=None,
-        symbols=symbols,
-        floor=floor,
-    )
-
-
-def _floor(seen: Floats, family: str) -> float:
-    """Return the least variance of a state, as a share of the variance of all observations.
-
-    A normal density on a grid of rounded numbers must not exceed one over the step, or else states
-    that stand on single values explain rounding: the deviation is at least step / sqrt(2 pi).
-    """
-    if not FAMILIES[family].scaled:
-        return FLOOR
-    known = seen[~np.isnan(seen[:, 0])]
-    width = scale(known)[1]
-    shares = [
-        np.square(np.diff(np.unique(column)).min(initial=np.inf) / unit) / (2.0 * math.pi)
-        for column, unit in zip(known.T, width, strict=True)
-        if np.ptp(column) > 0.0
-    ]
-    return float(min(max(min(shares, default=FLOOR), FLOOR), COARSEST))
-
-
-def _autoregression(seen: Floats, rng: np.random.Generator) -> SeriesExplanation:
-    """Return one state that remembers the last value; without it, by its long-run distribution."""
-    base = _fit(seen, 1, "autoregressive", rng)
-    model = fit_moving(seen, base)
-    known = ~np.isnan(seen[:, 0])
-    alone = known & np.r_[True, ~known[:-1]]
-    mean, variance = (float(part[0]) for part in base.emission.moments())
-    away = np.square(seen[alone, 0] - mean) / variance
-    apart = -0.5 * float((away + math.log(2.0 * math.pi * variance)).sum())
-    score = _score(model.log_likelihood + apart, model.free, int(known.sum()))
-    return SeriesExplanation("autoregressive", 0, 0, model, score, moves=True)
-
-
-def _score(log_likelihood: float, free: float, count: int) -> float:
-    """Return Akaike's score, corrected for short series."""
-    return log_likelihood - free * count / max(count - free - 1.0, 1.0)
-
-
-def _followed(
-    seen: Floats,
-    family: str,
-    k: int,
-    memory: int,
-    rng: np.random.Generator,
-    symbols: int | None,
-) -> Iterator[Floats]:
-    """Yield shares of states: of models that are fitted to a few rounds, and followed both ways.
-
-    Where states drift further than they lie apart, only a few rounds show them apart.
-    """
-    rounds = len(seen)
-    width = max(WIDTH, ENOUGH * k)
-    if k == 1 or rounds < 2 * width:
-        return
-    for start in np.linspace(0, rounds - width, PLACES).astype(int).tolist():
-        part = seen[start : start + width]
-        if (~np.isnan(part[:, 0])).sum() < ENOUGH:
-            continue
-        model = _fit(part, k, family, rng, symbols)
-        middle = start + width // 2
-        later = _filtered(model, seen[start:], memory)
-        earlier = _filtered(model, np.ascontiguousarray(seen[: start + width][::-1]), memory)[::-1]
-        yield np.concatenate([earlier[:middle], later[middle - start :]])
-
-
-def _filtered(model: Fitted, seen: Floats, memory: int) -> Floats:
-    return OnlineEM(model, 1.0 - 1.0 / memory).run(seen).filtered
-
-
-def _summary(seen: Floats, smoothed: Floats, symbols: int | None) -> Emission:
-    """Return the observations in each regime as a distribution."""
+def _summary(seen: Floats, smoothed: Floats, family: str, symbols: int | None) -> Emission:
+    """Return the observations in each regime as a distribution, or as a regression."""
     known = ~np.isnan(seen[:, 0])
     shares = smoothed[known] + 1e-12
     shares = shares / shares.sum(axis=0)
     if symbols is not None:
         counts = shares.T @ (seen[known] == np.arange(symbols))
         return Categorical(counts / counts.sum(axis=1, keepdims=True))
+    if ALL[family] is Regression:
+        rows = [_least_squares(seen[known], mine) for mine in shares.T]
+        return Regression.from_core(np.array(rows).T)
     means = shares.T @ seen[known]
     away = np.stack([mine @ np.square(seen[known] - mean)
                      for mine, mean in zip(shares.T, means, strict=True)])  # fmt: skip
     return DiagonalGaussian(means, np.sqrt(np.maximum(away, 1e-300)))
+
+
+def _least_squares(seen: Floats, weights: Floats) -> Floats:
+    """Return intercept, slopes and variance of a weighted regression of the first column."""
+    roots = np.sqrt(weights / weights.sum())
+    design = np.column_stack([np.ones(len(seen)), seen[:, 1:]]) * roots[:, np.newaxis]
+    y = seen[:, 0] * roots
+    coefficients = np.linalg.lstsq(design, y)[0]
+    variance = float(np.square(y - design @ coefficients).sum())
+    return np.array([*coefficients, max(variance, 1e-300)])
 
 
 def _numbers(summary: Emission, smoothed: Floats, causal: Floats) -> Labels:
@@ -355,7 +222,9 @@ def _parameters(
         mean, deviation = (_plain(part[state]) for part in (means, np.sqrt(variances)))
         stay = 1.0 - stays[number] / max(int((path == number).sum()), 1)
         share = float(smoothed[:, number].mean())
-        result[number] = Parameters(mean, deviation, stay if stays[number] else 0.0, share)
+        slopes = summary.slopes[state] if isinstance(summary, Regression) else None
+        stay = stay if stays[number] else 0.0
+        result[number] = Parameters(mean, deviation, stay, share, slopes)
     return result
 
 

@@ -10,10 +10,10 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, listener
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions import Categorical
-from normalhedge.latent.regimes._candidates import ENOUGH
 from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._inferred import Inferred, Live
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import ENOUGH
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
@@ -36,6 +36,7 @@ def infer(
     time: Row[Any] | None = None,
     kind: str | None = None,
     above: float | None = None,
+    given: Any = None,
     seed: int = 0,
     progress: Listener = None,
     **options: Any,
@@ -54,6 +55,9 @@ def infer(
         guessed by default, see `encode`.
     above
         A limit that turns numbers into two symbols: at most the limit, or above it.
+    given
+        Covariates of each value, which are known before it: a column, or several as for values.
+        Values are real numbers then, and a state is a regression: mean + slopes x + noise.
     seed
         The seed of the random starts of fits.
     progress
@@ -79,8 +83,15 @@ def infer(
     >>> ahead = inferred.forecast(5)
     >>> len(ahead), ahead.interval(0.9).shape
     (5, (5, 2))
+
+    A slope that changes its sign, and the same seen in hindsight:
+
+    >>> x = rng.normal(size=800)
+    >>> related = infer(np.where(wild, 2.0, -1.0) * x + rng.normal(size=800), given=x)
+    >>> sorted(p.slopes.round().tolist() for p in related.hindsight.parameters.values())
+    [[-1.0], [2.0]]
     """
-    sequence = encode(values, kind=kind, above=above)
+    sequence = encode(values, kind=kind, above=above, given=given)
     count = int(sequence.known.sum())
     if count < LEAST:
         raise ValueError(f"at least {LEAST} values are needed to learn regimes from, got {count}")
@@ -108,6 +119,7 @@ def resume(
     values: Any,
     *,
     time: Row[Any] | None = None,
+    given: Any = None,
     progress: Listener = None,
 ) -> Inferred:
     """Continue with the values that came since; ``live`` is not changed.
@@ -120,11 +132,13 @@ def resume(
         The new values only, as for `infer`.
     time
         The time of each new value.
+    given
+        The covariates of each new value, if there are any.
     progress
         As for `infer`.
     """
     live = live.live if isinstance(live, Inferred) else live
-    sequence = encode(values, encoding=live.encoding)
+    sequence = encode(values, encoding=live.encoding, given=given)
     if not len(sequence.numbers):
         raise ValueError("there is nothing to learn from: no value is given")
     return _follow(sequence, live.regimes, time, progress)
@@ -143,7 +157,7 @@ def _follow(
     probabilities = np.full((rounds, len(labels)), np.nan)
     pits = np.full((rounds, max(len(encoding.columns), 1), 2), np.nan)
     parts, history = [], []
-    state, table = rule.accept(regimes._state, sequence.numbers)
+    state, table = rule.accept(regimes._state, sequence.numbers, sequence.given)
     start, reviews = 0, 0
     told = listener(progress)
     told.total(rounds)
@@ -151,20 +165,19 @@ def _follow(
         if stop > start:
             state, path = rule.run(state, table[start:stop])
             parts.append(path)
+            if labels and len(state.history) > reviews:
+                reviews = len(state.history)
+                history.append((state.rounds, _symbols(state.labels)))
         if stop == rounds:
             break
-        ahead = rule.predict(state)
+        ahead = rule.predict(state, None if sequence.given is None else sequence.given[stop])
         if labels:
             probabilities[stop] = ahead.symbols if ahead.parts else np.nan
         elif ahead.parts:
-            pits[stop] = _pits(ahead, table[stop], counts=encoding.kind == "counts")
-        state, path = rule.run(state, table[stop : stop + 1])
-        parts.append(path)
-        if labels and len(state.history) > reviews:
-            reviews = len(state.history)
-            history.append((state.rounds, _symbols(state.labels)))
-        told.done(stop + 1 - start, "learning")
-        start = stop + 1
+            observed = table[stop, : pits.shape[1]]
+            pits[stop] = _pits(ahead, observed, counts=encoding.kind == "counts")
+        told.done(stop - start, "learning")
+        start = stop
     told.done(rounds - start, "learning")
     return Inferred(
         sequence,

@@ -22,7 +22,7 @@ from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
 from normalhedge.latent.regimes._rule import History
 from normalhedge.latent.regimes._segments import segments
-from normalhedge.latent.regimes._sequence import Sequence, plain_list
+from normalhedge.latent.regimes._sequence import Sequence, plain_list, read_covariates
 
 BINS = 10
 
@@ -119,7 +119,7 @@ class Inferred:
 
         After `resume` it rests on the earlier rounds, too, as far as they are remembered.
         """
-        return self.live.regimes.look_back(self.path.probabilities, self.sequence.numbers)
+        return self.live.regimes.look_back(self.path.probabilities, self.sequence.table)
 
     @property
     def smoothed(self) -> Floats:
@@ -163,9 +163,13 @@ class Inferred:
         """How the series has changed: by regimes that return, by breaks, or not at all."""
         return self.live.regimes.evidence
 
-    def forecast(self, rounds: int = 1) -> Forecast:
-        """Return a forecast of the next rounds."""
-        return self.live.regimes.forecast(rounds)
+    def forecast(self, rounds: int = 1, given: Any = None) -> Forecast:
+        """Return a forecast of the next rounds, given their covariates if there are any."""
+        names, table = self.live.encoding.given, given
+        if names:
+            columns = read_covariates(given, inputs.count("rounds", rounds), names)
+            table = np.column_stack(list(columns.values()))
+        return self.live.regimes.forecast(rounds, table)
 
     def coverage(self, level: float = 0.9) -> float:
         """Return the share of observations inside the central interval of this probability.

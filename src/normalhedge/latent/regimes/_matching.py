@@ -83,9 +83,7 @@ def merge_similar(emission: Emission) -> Labels:
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
     """Return the number of rounds that states share, ... k x m, plus a little for similarity."""
-    flat = np.moveaxis(beliefs, -2, 0)  # the rounds first: one product of two matrices
-    shared = flat.reshape(len(others), -1).T @ others
-    return np.asarray(shared.reshape(*flat.shape[1:], -1) + PRIOR * alike + 1e-12)
+    return np.asarray(np.swapaxes(beliefs, -1, -2) @ others + PRIOR * alike + 1e-12)
 
 
 class Identity(NamedTuple):
@@ -122,10 +120,12 @@ class Identity(NamedTuple):
         now = {number: _single(emission, s) for s, number in enumerate(numbers.tolist())}
         return self._replace(age=age, numbers=numbers, known=self.known | now)
 
-    def in_order(self, emission: Emission) -> Labels:
+    def in_order(self) -> Labels:
         """Return a new number for each old one: current regimes come first, in their order."""
         most = len(self.age)
-        today = self.numbers[order(emission)].tolist()
+        singles = [self.known[number] for number in self.numbers.tolist()]
+        rows = np.concatenate([single.parameters() for single in singles], axis=1)
+        today = self.numbers[order(type(singles[0]).from_core(rows))].tolist()
         gone = [number for number in range(most) if number not in today]
         result = np.empty(most, dtype=np.intp)
         result[[*today, *gone]] = np.arange(most)
@@ -151,9 +151,12 @@ class Identity(NamedTuple):
 
 
 def order(emission: Emission) -> Labels:
-    """Return the states ordered by mean, or by variance if the means are similar."""
+    """Return the states ordered by mean, or by variance if the means are similar.
+
+    Means are similar if their range is less than half of a typical deviation.
+    """
     means, variances = (part.reshape(emission.states, -1)[:, 0] for part in emission.moments())
-    if np.ptp(means) < 0.5 * np.sqrt(variances.min()):
+    if np.ptp(means) < 0.5 * np.sqrt(variances.mean()):
         return np.argsort(variances, kind="stable")
     return np.lexsort((variances, means))
 

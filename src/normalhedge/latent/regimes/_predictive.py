@@ -36,6 +36,12 @@ class Predictive:
 
     @cached_property
     def _moments(self) -> tuple[Floats, Floats, Floats]:
+        """The shares of all states, and mean and variance in each of them, n x d."""
+        if len(self.previous) == 1 and not isinstance(self.parts[0][1], Stepwise):
+            normals, students = self._rows
+            share, mean, variance = np.concatenate([normals, students[:3]], axis=1)
+            variance[normals.shape[1] :] *= students[3] / (students[3] - 2.0)
+            return share, mean[:, np.newaxis], variance[:, np.newaxis]
         shares, means, variances = [], [], []
         for share, emission in self.parts:
             mean, variance = emission.moments_after(self.previous[np.newaxis])
@@ -149,7 +155,7 @@ class Predictive:
         centre, width = float(self.mean), math.sqrt(self.variance)
         if not isinstance(self.parts[0][1], Stepwise):
             result = np.empty(len(levels))
-            _core.mixed_quantiles(*self._rows(), levels, centre, width, result)
+            _core.mixed_quantiles(*self._rows, levels, centre, width, result)
             return result
         far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
         low, high = centre - far, centre + far
@@ -164,16 +170,22 @@ class Predictive:
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return np.asarray(high)
 
+    @cached_property
     def _rows(self) -> tuple[Floats, Floats]:
-        """Return shares and parameters of normal distributions, 3 x n, and of Student's, 4 x n."""
-        normals, students = [np.empty((3, 0))], [np.empty((4, 0))]
+        """Shares and parameters of normal distributions, 3 x n, and of Student's, 4 x n."""
+        rows = [np.empty((3, 0)), np.empty((4, 0))]
         for share, emission in self.parts:
+            parameters: tuple[Floats, ...]
             if isinstance(emission, StudentT):
-                students.append(np.concatenate([share[np.newaxis], emission.parameters()]))
+                parameters = emission.locations, emission.scales**2, emission.degrees
+            elif isinstance(emission, Gaussian):
+                parameters = emission.means, emission.deviations**2
             else:
-                moments = emission.moments_after(self.previous[np.newaxis])
-                normals.append(np.stack([share, *(part[0, :, 0] for part in moments)]))
-        return np.concatenate(normals, axis=1), np.concatenate(students, axis=1)
+                mean, variance = emission.moments_after(self.previous[np.newaxis])
+                parameters = mean[0, :, 0], variance[0, :, 0]
+            place, part = len(parameters) - 2, np.array([share, *parameters])
+            rows[place] = np.concatenate([rows[place], part], axis=1)
+        return rows[0], rows[1]
 
     def crps(self, y: float) -> float:
         """Return the continuous ranked probability score, exact if all states are normal.

@@ -8,13 +8,9 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted
-from normalhedge.latent.models.emissions import Categorical
-from normalhedge.latent.regimes._candidates import (
-    Candidate,
-    CandidatePool,
-    LearningRecipe,
-)
+from normalhedge.latent.models import Fitted, scale
+from normalhedge.latent.models.emissions import Categorical, Emission, Regression
+from normalhedge.latent.regimes._candidates import CandidatePool
 from normalhedge.latent.regimes._filter_bank import FilterBank
 from normalhedge.latent.regimes._matching import (
     Identity,
@@ -24,6 +20,7 @@ from normalhedge.latent.regimes._matching import (
     merge_similar,
     overlap,
 )
+from normalhedge.latent.regimes._recipes import Candidate, LearningRecipe
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
@@ -47,6 +44,8 @@ class Parameters(NamedTuple):
     deviation: Any
     stay: float  # the probability that the regime lasts for another round
     share: float  # the share of rounds that the regime has in the long run
+    # the change of the mean by each covariate, whose mean is where all covariates are 0; else None
+    slopes: Any = None
 
 
 class RegimeLabels(NamedTuple):
@@ -141,21 +140,22 @@ class RegimeLabels(NamedTuple):
         known = seen[~np.isnan(seen[:, 0])]
         leader = self._choice(hidden, pool.standing, known, worth)
         beliefs = bank.smooth(recent)
-        chosen = _simplify(hidden[leader].now())
-        current = chosen.smooth(recent)[0]
+        units = scale(known) if bank.emission.predicted < bank.emission.columns else None
+        chosen = _simplify(hidden[leader].now(), units)
+        current, alike_by = chosen.smooth(recent)[0], _compared(chosen, units)
         shared = None
         if self.model is not None:
-            similar = likeness(chosen.emission, self.model.emission)
+            similar = likeness(alike_by, _compared(self.model, units))
             shared = overlap(current, self.model.smooth(recent)[0], similar)
-        identity = self.identity.follow(chosen.emission, shared)
+        identity = self.identity.follow(alike_by, shared)
         if isinstance(chosen.emission, Categorical):
             similar = np.zeros((len(candidates), most, chosen.states))
             for n, candidate in hidden.items():
                 emission = candidate.now().emission
                 similar[n, : candidate.recipe.states] = likeness(emission, chosen.emission)
         else:
-            moments = (part.reshape(chosen.states, -1) for part in chosen.emission.moments())
-            similar = likeness_of_normals(*bank.moments(), *moments)
+            moments = (part.reshape(chosen.states, -1) for part in alike_by.moments())
+            similar = likeness_of_normals(*bank.moments(units), *moments)
         tables = overlap(beliefs, current, similar)
         tables /= tables.sum(axis=2, keepdims=True)
         maps, leave = np.zeros((len(candidates), most, most)), np.zeros((len(candidates), most))
@@ -232,7 +232,7 @@ class RegimeLabels(NamedTuple):
         """Return the labels with the regimes in their order, and the new number of each old one."""
         if self.model is None:
             return self, np.arange(self.most)
-        new = self.identity.in_order(self.model.emission)
+        new = self.identity.in_order()
         maps = np.empty_like(self.maps)
         maps[..., new] = self.maps
         return self._replace(identity=self.identity.renumber(new), maps=maps), new
@@ -241,8 +241,9 @@ class RegimeLabels(NamedTuple):
         """Return the current parameters of each regime, by its number."""
         if self.model is None:
             return {}
-        means, variances = self.model.emission.moments()
-        shares = self.model.stationary()
+        emission, shares = self.model.emission, self.model.stationary()
+        means, variances = emission.moments()
+        slopes = emission.slopes if isinstance(emission, Regression) else None
         states = {int(number): s for s, number in enumerate(self.identity.numbers)}
         return {
             number: Parameters(
@@ -250,6 +251,7 @@ class RegimeLabels(NamedTuple):
                 _plain(np.sqrt(variances[s])),
                 float(self.model.transition[s, s]),
                 float(shares[s]),
+                None if slopes is None else slopes[s],
             )
             for number, s in sorted(states.items())
         }
@@ -259,9 +261,14 @@ def _plain(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _simplify(model: Fitted) -> Fitted:
+def _compared(model: Fitted, units: tuple[Floats, Floats] | None) -> Emission:
+    """Return the distributions by which the states of a model are compared."""
+    return model.emission if units is None else model.emission.compared(*units)
+
+
+def _simplify(model: Fitted, units: tuple[Floats, Floats] | None) -> Fitted:
     """Return a model in which each group of very similar states is one state, the most frequent."""
-    groups = merge_similar(model.emission)
+    groups = merge_similar(_compared(model, units))
     if groups.max() + 1 == model.states:
         return model
     shares = model.stationary() + 1e-12

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs, notebook
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
-from normalhedge.latent.regimes._candidates import LearningRecipe
 from normalhedge.latent.regimes._evidence import Evidence
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import LearningRecipe
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
@@ -200,16 +200,27 @@ class Regimes(LiveObject[RegimesState]):
         """
         return self._rule.look_back(self._state, causal, numbers)
 
-    def predict(self) -> Predictive:
-        """Return the distribution of the next observation."""
-        return self._rule.predict(self._state)
+    def predict(self, given: npt.ArrayLike | None = None) -> Predictive:
+        """Return the distribution of the next observation, given its covariates if there are any.
 
-    def forecast(self, rounds: int) -> Forecast:
-        """Return a forecast of the next rounds: distributions, regimes and switches."""
+        Where a covariate is missing (NaN), nothing is known.
+        """
+        return self._rule.predict(self._state, given)
+
+    def forecast(self, rounds: int, given: npt.ArrayLike | None = None) -> Forecast:
+        """Return a forecast of the next rounds: distributions, regimes and switches.
+
+        Parameters
+        ----------
+        rounds
+            The number of rounds.
+        given
+            The covariates of these rounds, rounds x p, if there are any.
+        """
         rounds = inputs.count("rounds", rounds)
         if rounds > FURTHEST:
             raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
-        return self._rule.forecast(self._state, rounds)
+        return self._rule.forecast(self._state, rounds, given)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a JSON file, from which `load` continues to the bit.
@@ -238,13 +249,29 @@ class Regimes(LiveObject[RegimesState]):
         made._rule, made._state = rule, state
         return made
 
-    def observe(self, y: npt.ArrayLike | None) -> None:
-        """Learn the next observation, a number or one for each column; NaN or None if missing."""
-        before = self._state
-        self._change(before, self._rule.observe(before, y))
+    def observe(self, y: npt.ArrayLike | None, given: npt.ArrayLike | None = None) -> None:
+        """Learn the next observation, a number or one for each column; NaN or None if missing.
 
-    def run(self, observations: npt.ArrayLike) -> RegimePath:
+        Parameters
+        ----------
+        y
+            The observation.
+        given
+            Its covariates. If the first observation has some, the states are regressions on them,
+            and each observation needs them.
+        """
+        before = self._state
+        self._change(before, self._rule.observe(before, y, given))
+
+    def run(self, observations: npt.ArrayLike, given: npt.ArrayLike | None = None) -> RegimePath:
         """Learn many observations, T or T x d, with the same result as calling `observe` in a loop.
+
+        Parameters
+        ----------
+        observations
+            The observations.
+        given
+            The covariates of each, T or T x p, if there are any.
 
         Returns
         -------
@@ -255,7 +282,7 @@ class Regimes(LiveObject[RegimesState]):
         if table.ndim not in {1, 2} or table.size == 0:
             raise ValueError(f"observations must be T or T x d numbers, got shape {table.shape}")
         before = self._state
-        after, path = self._rule.run(*self._rule.accept(before, table))
+        after, path = self._rule.run(*self._rule.accept(before, table, given))
         self._change(before, after)
         return path
 

@@ -7,6 +7,7 @@ Lines in::
     "rain"                              a symbol
     null                                a round whose observation is missing
     {"y": 0.31}                         the same as 0.31
+    {"y": 0.31, "given": [1, 0.2], "next": [0, 0.3]}    with its covariates, and the next ones
 
 and out::
 
@@ -14,7 +15,8 @@ and out::
      "next": {"mean": 0.02, "interval": [-1.1, 1.2]}}
     {"line": 2, "error": "..."}
 
-For symbols, ``next`` holds the probability of each.
+For symbols, ``next`` holds the probability of each. With covariates it needs those of the next
+round, a list or an object with their names, and is null without them.
 """
 
 import json
@@ -26,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.terminal import clipped
+from normalhedge.latent.models.emissions import Regression
 from normalhedge.latent.regimes._encoding import KINDS, Encoding
 from normalhedge.latent.regimes._inferred import Live
 from normalhedge.latent.regimes._regimes import Regimes
@@ -59,24 +62,31 @@ class RegimesStream:
             text = json_lines.text(line, whole=whole)
             if not text:
                 return None
-            observation = self._observation(text)
-            self.live.regimes.observe(from_journal(observation))
+            observation, given, later = self._observation(text)
+            self.live.regimes.observe(from_journal(observation), given)
         except (ValueError, TypeError, OverflowError) as error:
             self.refused += 1
             return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
         if self._note is not None:
-            self._note({"observe": observation})
-        return {**answer, **self._prediction()}
+            covariates = {} if given is None else {"given": given}
+            self._note({"observe": observation, **covariates})
+        return {**answer, **self._prediction(later)}
 
-    def _observation(self, text: str) -> Any:
-        """Return the observation of a line in the form of a journal, None where it is missing."""
-        value = json_lines.parsed(text)
+    def _observation(self, text: str) -> tuple[Any, list[float] | None, list[float] | None]:
+        """Return the observation of a line in the form of a journal, None where it is missing.
+
+        Its covariates and those of the next round follow; None if there are none.
+        """
+        value, encoding = json_lines.parsed(text), self.live.encoding
+        given = later = None
         if isinstance(value, dict):
-            if list(value) != ["y"]:
-                raise ValueError(
-                    f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
-                )
+            if "y" not in value or set(value) > {"y", *(("given", "next") * bool(encoding.given))}:
+                form = '"y": observation' + ', "given": covariates' * bool(encoding.given)
+                raise ValueError(f"a line is an observation or {{{form}}}, got {clipped(text, 80)}")
+            given, later = value.get("given"), value.get("next")
             value = value["y"]
+        given = encoding.covariates(given)
+        later = None if later is None else encoding.covariates(later)
         if isinstance(value, bool) and self.live.encoding.kind != "symbols":
             raise ValueError(f"the observation must be a number, got {json.dumps(value)}")
         if isinstance(value, list) and not self.live.encoding.columns:
@@ -84,12 +94,13 @@ class RegimesStream:
         encoded = self.live.encoding.number(value)
         parts = encoded if isinstance(encoded, list) else [encoded]
         plain = [None if math.isnan(part) else part for part in parts]
-        return plain if isinstance(encoded, list) else plain[0]
+        return plain if isinstance(encoded, list) else plain[0], given, later
 
-    def _prediction(self) -> dict[str, Any]:
-        """Return the current regime and the prediction of the next round."""
+    def _prediction(self, later: list[float] | None) -> dict[str, Any]:
+        """Return the current regime and the prediction of the next round, given its covariates."""
         regimes, encoding = self.live.regimes, self.live.encoding
-        ahead = regimes.predict()
+        unknown = [math.nan] * len(encoding.given) or None
+        ahead = regimes.predict(unknown if later is None else later)
         count = max(regimes.parameters(), default=-1) + 1
         count = max(count, int(np.flatnonzero(regimes.probabilities).max(initial=-1)) + 1)
         answer: dict[str, Any] = {
@@ -133,7 +144,7 @@ class RegimesFile(state_file.StateFile[Live]):
         return write(regimes.settings, regimes._state, target, extra)
 
     def redo(self, thing: Live, operation: Operation) -> None:
-        thing.regimes.observe(from_journal(operation["observe"]))
+        thing.regimes.observe(from_journal(operation["observe"]), operation.get("given"))
 
     def limit(self, size: int) -> int:
         return max(FOLDED, size // 4)
@@ -142,6 +153,8 @@ class RegimesFile(state_file.StateFile[Live]):
 def _plain_encoding(regimes: Regimes) -> Encoding:
     """Return the encoding of regimes that learned plain numbers."""
     columns, symbols = len(regimes._state.previous), regimes.settings.symbols
+    if regimes.emission == Regression.family:
+        return Encoding("numbers", given=tuple(f"covariate {k}" for k in range(1, columns)))
     if symbols is not None:
         return Encoding("symbols", tuple(str(k) for k in range(symbols)))
     if columns > 1:

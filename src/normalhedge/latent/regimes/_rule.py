@@ -13,18 +13,20 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models import Fits
-from normalhedge.latent.models.emissions import FAMILIES, check_observations
+from normalhedge.latent.models.emissions import (
+    ALL,
+    Regression,
+    check_given,
+    check_observations,
+)
 from normalhedge.latent.regimes import _series_models
 from normalhedge.latent.regimes._candidates import (
     AT_ONCE,
-    FIRST,
     LAG,
+    NOVEL,
     REVIEW,
-    Candidate,
     CandidatePool,
     CandidateSearch,
-    Pending,
-    hidden_only,
 )
 from normalhedge.latent.regimes._evidence import Evidence, evidence
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
@@ -32,6 +34,7 @@ from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._hindsight import RegimesInHindsight, look_back
 from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._recipes import FIRST, Candidate, Pending, hidden_only
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._settings import RegimesSettings
@@ -128,14 +131,25 @@ class RegimesRule:
             rng=copy.deepcopy(self.settings.rng),
         )
 
-    def accept(self, state: RegimesState, observations: np.ndarray) -> tuple[RegimesState, Floats]:
-        """Return observations as T x d, checked; the first ones fix the family and d."""
+    def accept(
+        self, state: RegimesState, observations: np.ndarray, given: npt.ArrayLike | None = None
+    ) -> tuple[RegimesState, Floats]:
+        """Return observations as T x d, checked; the first ones fix the family and d.
+
+        Covariates are further columns. Where one is missing, so is the observation.
+        """
         symbols, begun = self.settings.symbols, state.emission is not None
-        kind = state.emission or self.settings.emission or _kind(observations[0])
+        kind = state.emission or self.settings.emission
+        if kind is None:
+            kind = _kind(observations[0]) if given is None else Regression.family
+        _check_covariates(kind, given)
         several = None if kind in {"full", "diagonal"} else 1
-        table = check_observations(
-            FAMILIES[kind], observations, len(state.previous) if begun else several
-        )
+        columns = len(state.previous) if begun and given is None else several
+        table = check_observations(ALL[kind], observations, columns)
+        if given is not None:
+            x = check_given(given, len(table), len(state.previous) - 1 if begun else None)
+            table = np.column_stack([table, x])
+            table[np.isnan(x).any(axis=1), 0] = np.nan
         if symbols is not None and (table >= symbols).any():
             raise ValueError(f"observations must be symbols below {symbols}")
         if not begun:
@@ -143,13 +157,18 @@ class RegimesRule:
             state = state._replace(emission=kind, previous=missing)
         return state, table
 
-    def observe(self, state: RegimesState, y: npt.ArrayLike | None) -> RegimesState:
+    def observe(
+        self, state: RegimesState, y: npt.ArrayLike | None, given: npt.ArrayLike | None = None
+    ) -> RegimesState:
         """Return the state after an observation, as a user gives it."""
-        if isinstance(y, float) and state.emission in PLAIN and abs(y) <= inputs.LARGEST:
+        plain = given is None and state.emission in PLAIN
+        if plain and isinstance(y, float) and abs(y) <= inputs.LARGEST:
             return self.learn(state, np.array([[y]]))
-        row = np.full(len(state.previous), np.nan) if y is None else y
+        columns = len(state.previous) if given is None else 1
+        row = np.full(columns, np.nan) if y is None else y
         row = np.reshape(inputs.numbers_array("y", row), (1, -1))
-        return self.learn(*self.accept(state, row))
+        rows = None if given is None else np.reshape(inputs.numbers_array("given", given), (1, -1))
+        return self.learn(*self.accept(state, row, rows))
 
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
         """Return the state after some rounds; only the last may be followed by a review."""
@@ -187,7 +206,7 @@ class RegimesRule:
     ) -> tuple[RegimesState, Floats, npt.NDArray[np.bool_]]:
         """Learn how surprising observations were; return the state, novelty and alarms."""
         places = places_of(
-            np.where(known[:, np.newaxis], block, np.nan),
+            np.where(known[:, np.newaxis], block, np.nan)[:, : results.means.shape[2]],
             state.labels.without_breaks(before),
             results.means,
             results.variances,
@@ -209,20 +228,38 @@ class RegimesRule:
             start = stop
         return state, RegimePath.join(parts)
 
-    def predict(self, state: RegimesState) -> Predictive:
-        """Return the distribution of the next observation."""
-        if state.bank is None:
-            return Predictive([], state.previous)
-        return mixture(state.bank.mixtures(state.filters, state.weights), state.previous)
+    def predict(self, state: RegimesState, given: npt.ArrayLike | None = None) -> Predictive:
+        """Return the distribution of the next observation, given its covariates."""
+        rows = None if given is None else np.reshape(inputs.numbers_array("given", given), (1, -1))
+        x = self._ahead(state, rows, 1)
+        previous = state.previous if x is None else state.previous[:1]
+        if state.bank is None or (x is not None and np.isnan(x).any()):
+            return Predictive([], previous)
+        row = None if x is None else x[0]
+        return mixture(state.bank.mixtures(state.filters, state.weights, row), previous)
 
-    def forecast(self, state: RegimesState, rounds: int) -> Forecast:
-        """Return a forecast of the next rounds."""
+    def forecast(
+        self, state: RegimesState, rounds: int, given: npt.ArrayLike | None = None
+    ) -> Forecast:
+        """Return a forecast of the next rounds, given their covariates."""
+        x = self._ahead(state, given, rounds)
+        if x is not None and np.isnan(x).any():
+            raise ValueError("given must hold no NaN: a forecast needs all covariates")
+        previous = state.previous if x is None else state.previous[:1]
         if state.bank is None:
             none = np.zeros((rounds, self.settings.most)), np.full(rounds, np.nan)
-            return Forecast((self.predict(state),) * rounds, *none)
-        return forecast(
-            rounds, state.bank, state.filters, state.weights, state.labels, state.previous
-        )
+            return Forecast((Predictive([], previous),) * rounds, *none)
+        return forecast(rounds, state.bank, state.filters, state.weights, state.labels, previous, x)
+
+    def _ahead(
+        self, state: RegimesState, given: npt.ArrayLike | None, rounds: int
+    ) -> Floats | None:
+        """Return the covariates of the next rounds, checked; None if the models have none."""
+        _check_covariates(state.emission or self.settings.emission, given)
+        if given is None:
+            return None
+        columns = None if state.emission is None else len(state.previous) - 1
+        return check_given(given, rounds, columns)
 
     def smoothed(self, state: RegimesState, lag: int) -> Floats:
         """Return the probability of each regime ``lag`` rounds ago, given all rounds."""
@@ -326,9 +363,10 @@ class RegimesRule:
     def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
         """Learn observations and return their predictions and regimes."""
         if state.bank is None:
-            empty, none = np.full(block.shape, np.nan), np.full(len(block), np.nan)
+            predicted = block[:, :1] if state.emission == Regression.family else block
+            empty, none = _flat(np.full(predicted.shape, np.nan)), np.full(len(block), np.nan)
             regimes, never = np.zeros((len(block), self.settings.most)), np.zeros(len(block), bool)
-            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none, none, never)
+            return state, RegimePath(empty, empty, none, regimes, none, none, never)
         state = self.settle(state)
         known, bank = _known(state, block), state.bank
         assert bank is not None
@@ -392,7 +430,13 @@ class RegimesRule:
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return state
         assert state.emission is not None
-        begun = self._search(state.emission).begin(state.pool, state.pending, seen, state.weights)
+        begun = self._search(state.emission).begin(
+            state.pool,
+            state.pending,
+            seen,
+            state.weights,
+            novel=state.surprise.novelty > NOVEL,
+        )
         return state._replace(
             pending=(*state.pending, *begun), fits=(*state.fits, *(None for _ in begun))
         )
@@ -444,6 +488,14 @@ def _known(state: RegimesState, block: Floats) -> npt.NDArray[np.bool_]:
         known[1:] &= known[:-1]
         known[0] &= not np.isnan(state.previous[0])
     return known
+
+
+def _check_covariates(kind: str | None, given: object) -> None:
+    """Refuse covariates that the models do not have, and a lack of those that they have."""
+    if kind == Regression.family and given is None:
+        raise ValueError("given is needed: these regimes are regressions on covariates")
+    if kind not in {None, Regression.family} and given is not None:
+        raise ValueError("given is for regimes with covariates, and these have none")
 
 
 def _kind(first: Any) -> str:

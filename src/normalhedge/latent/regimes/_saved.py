@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge.boundary import whole_files
 from normalhedge.boundary.terminal import clipped, shown
+from normalhedge.latent.models.emissions import Regression
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._schema import VERSION, Reader, Writer
 from normalhedge.latent.regimes._settings import RegimesSettings
@@ -54,7 +55,7 @@ def _replay(
 
     def redo(operation: Operation) -> None:
         nonlocal state
-        state = rule.observe(state, from_journal(operation["observe"]))
+        state = rule.observe(state, from_journal(operation["observe"]), operation.get("given"))
 
     replay(journal_of(path), redo, extra.get("sequence", 0), extra.get("journal", ""))
     return state
@@ -96,7 +97,8 @@ def _check(root: Any) -> tuple[RegimesRule, RegimesState]:
     rule = RegimesRule(settings)
     state = rule.restore(state)
     state.labels.parameters()
-    rule.forecast(state, 2)
+    covariates = state.emission == Regression.family
+    rule.forecast(state, 2, np.zeros((2, len(state.previous) - 1)) if covariates else None)
     if state.bank is not None:
         rule.settle(rule.learn(state, np.full((1, len(state.previous)), np.nan)))
     return rule, state

@@ -19,17 +19,17 @@ import numpy as np
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models import Fitted, Job, OnlineEM
-from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.regimes._candidates import (
+from normalhedge.latent.models.emissions import ALL
+from normalhedge.latent.regimes._candidates import CandidatePool
+from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
+from normalhedge.latent.regimes._matching import Identity
+from normalhedge.latent.regimes._recipes import (
     Candidate,
-    CandidatePool,
     LearningRecipe,
     Order,
     Pending,
     SeriesCandidate,
 )
-from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
-from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes._settings import RegimesSettings
@@ -59,7 +59,7 @@ TUPLES: dict[str, Any] = {
 """The named tuples, by the names that files have for them."""
 
 # the data classes, by their names
-DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *FAMILIES.values())}
+DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *ALL.values())}
 
 TUPLE_NAMES = {cls: name for name, cls in TUPLES.items()}
 

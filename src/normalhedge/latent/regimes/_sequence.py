@@ -28,6 +28,7 @@ FEW = 12  # with more symbols than this, each must occur twice on average
 MANY = 200  # the largest number of symbols
 COUNTS = 1000  # whole numbers from 0 up to this are taken for counts, larger ones for real numbers
 COLUMNS = 50  # the largest number of columns
+COVARIATES = 20  # the largest number of covariates
 
 DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
 
@@ -45,6 +46,7 @@ class Sequence:
     # the original numbers, if a limit turned them into two symbols; else None
     raw: Floats | None = None
     pandas: bool = False  # whether the observations came from pandas
+    given: Floats | None = None  # the covariates, T x p, NaN where missing; None without any
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -54,8 +56,13 @@ class Sequence:
     @property
     def known(self) -> np.ndarray:
         """Whether each round has an observation in all columns."""
+        return np.asarray(~np.isnan(self.table).any(axis=1))
+
+    @property
+    def table(self) -> Floats:
+        """The observations with their covariates, T x (d + p)."""
         table = self.numbers.reshape(len(self.numbers), -1)
-        return np.asarray(~np.isnan(table).any(axis=1))
+        return table if self.given is None else np.column_stack([table, self.given])
 
     def decode(self) -> dict[str, list[Any]]:
         """Return the observations as they were given, by column; None where missing."""
@@ -64,7 +71,9 @@ class Sequence:
         values = plain_list(self.numbers)
         if self.labels:
             return {"observed": [None if x is None else self.labels[int(x)] for x in values]}
-        return {"observed": values}
+        covariates = () if self.given is None else self.given.T
+        names = zip(self.encoding.given, covariates, strict=True)
+        return {"observed": values, **{name: plain_list(column) for name, column in names}}
 
 
 def encode(
@@ -73,11 +82,13 @@ def encode(
     kind: str | None = None,
     above: float | None = None,
     encoding: Encoding | None = None,
+    given: Any = None,
 ) -> Sequence:
     """Return values as a sequence of symbols, counts or real numbers.
 
     Words, booleans, and whole numbers with at most two different values are symbols; other whole
-    numbers from 0 to 1000 are counts; everything else is real numbers.
+    numbers from 0 to 1000 are counts; everything else is real numbers. Values with covariates are
+    real numbers.
 
     Examples
     --------
@@ -89,6 +100,10 @@ def encode(
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     columns = _columns(values)
+    if given is not None:
+        if kind not in {None, "numbers"} or above is not None:
+            raise ValueError("given needs a column of real numbers, without kind or above")
+        kind = "numbers"
     if columns is None and (isinstance(values, str | bytes) or not isinstance(values, Iterable)):
         raise TypeError(f"values must be a series or a table, got {clipped(repr(values), 60)}")
     width = 1 if columns is None else len(columns)
@@ -100,7 +115,45 @@ def encode(
     else:
         column = values if columns is None else next(iter(columns.values()))
         sequence = _encode_column(column, kind, above, encoding)
+    if given is not None or sequence.encoding.given:
+        sequence = _with_covariates(sequence, given)
     return replace(sequence, pandas=type(values).__module__.partition(".")[0] == "pandas")
+
+
+def _with_covariates(sequence: Sequence, given: Any) -> Sequence:
+    """Return a sequence with its covariates, checked."""
+    if sequence.numbers.ndim > 1 or sequence.encoding.kind != "numbers":
+        raise ValueError("given needs a single column of real numbers")
+    columns = read_covariates(given, len(sequence.numbers), sequence.encoding.given)
+    encoding = replace(sequence.encoding, given=tuple(columns))
+    return replace(sequence, encoding=encoding, given=np.column_stack(list(columns.values())))
+
+
+def read_covariates(given: Any, rounds: int, names: tuple[str, ...] = ()) -> dict[str, Floats]:
+    """Return covariates of so many rounds as columns of numbers; their names may be known."""
+    if given is None:
+        raise ValueError(f"given is needed: the covariates {', '.join(names)} came before")
+    columns = _columns(given)
+    if columns is None:
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise TypeError(f"given must be a series or a table, got {clipped(repr(given), 60)}")
+        columns = {str(getattr(given, "name", None) or "given"): given}
+    if not 1 <= len(columns) <= COVARIATES:
+        raise ValueError(f"given must have 1 to {COVARIATES} columns, got {len(columns)}")
+    named = isinstance(given, Mapping) or hasattr(given, "columns")
+    if names and (set(columns) != set(names) if named else len(columns) != len(names)):
+        raise ValueError(
+            f"given must have the covariates {', '.join(names)}, got {', '.join(columns)}"
+        )
+    if names:
+        wanted = names if named else tuple(columns)
+        columns = {name: columns[old] for name, old in zip(names, wanted, strict=True)}
+    table = _table(columns)
+    if len(table) != rounds:
+        raise ValueError(
+            f"given must have a row for each of {counted(rounds, 'round')}, got {len(table):,}"
+        )
+    return dict(zip(columns, table.T, strict=True))
 
 
 def _encode_column(

@@ -10,6 +10,7 @@ name in `TRIED`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -128,7 +129,11 @@ class Conjugate:
 
     def _shape(self, numbers: Floats) -> tuple[str, str, int, Floats, float]:
         """Return what every function of the core needs to know of a model."""
-        return self.process, self.family, int(numbers[0]), np.array(self.grid), self.memory
+        return self.process, self.family, int(numbers[0]), self._grid, self.memory
+
+    @cached_property
+    def _grid(self) -> Floats:
+        return np.array(self.grid)
 
     def _rows(self, numbers: Floats) -> int:
         """Return the number of rows of parameters."""
@@ -164,6 +169,7 @@ COLUMNS = ("steady_columns", "breaks_of_columns", "frequent_breaks_of_columns", 
 TRIED: Mapping[str, tuple[str, ...]] = {
     "gaussian": NUMBERS,
     "student": NUMBERS,
+    "regression": NUMBERS,
     "poisson": COUNTS,
     "negative_binomial": COUNTS,
     "categorical": (

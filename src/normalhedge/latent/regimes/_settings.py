@@ -9,7 +9,7 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
-from normalhedge.latent.models.emissions import FAMILIES
+from normalhedge.latent.models.emissions import ALL
 from normalhedge.latent.regimes._model_averaging import ModelAveraging, default_hedger
 from normalhedge.live.options import option
 
@@ -70,10 +70,8 @@ class RegimesSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.emission is not None and self.emission not in FAMILIES:
-            raise ValueError(
-                f"emission must be one of {', '.join(FAMILIES)}, got {self.emission!r}"
-            )
+        if self.emission is not None and self.emission not in ALL:
+            raise ValueError(f"emission must be one of {', '.join(ALL)}, got {self.emission!r}")
         if self.emission == "categorical":
             symbols = inputs.count("symbols", self.symbols)
             if symbols > SYMBOLS:

@@ -20,6 +20,7 @@ def regime_table(inferred: Inferred) -> Table:
     head = ["regime", *(f"p({word})" for word in encoding.labels)]
     for name in encoding.number_columns:
         head += [f"mean {name}".strip(), f"deviation {name}".strip()]
+    head += [f"slope of {name}" for name in encoding.given]
     head += ["mean duration", "stays", "share of rounds"]
     rows = []
     for state, parameters in looked.parameters.items():
@@ -27,6 +28,8 @@ def regime_table(inferred: Inferred) -> Table:
         if not encoding.labels:
             pairs = zip(np.ravel(parameters.mean), np.ravel(parameters.deviation), strict=True)
             cells = [f"{number:.4g}" for pair in pairs for number in pair]
+        if encoding.given:
+            cells += [f"{slope:.4g}" for slope in parameters.slopes]
         length = 1.0 / max(1.0 - parameters.stay, 1e-9)
         mean = f"{length:,.0f} rounds" if length >= 10.0 else f"{length:.1f} rounds"
         stays = looked.stays[state]

@@ -84,6 +84,9 @@ def _brief(inferred: Inferred, state: int) -> str:
         f"{name} {mean:.3g} ± {deviation:.2g}".strip()
         for name, (mean, deviation) in zip(encoding.number_columns, pairs, strict=True)
     ]
+    if encoding.given:
+        slopes = zip(encoding.given, parameters.slopes, strict=True)
+        parts += [f"slope of {name} {slope:.3g}" for name, slope in slopes]
     return ", ".join(parts[:3]) + (", ..." if len(parts) > 3 else "")
 
 

@@ -22,6 +22,7 @@ from normalhedge.latent.models.emissions._normal import (
 )
 from normalhedge.latent.models.emissions._regression import (
     Regression,
+    check_given as check_given,
     join_given as join_given,
     residuals as residuals,
 )
@@ -37,6 +38,9 @@ FAMILIES: dict[str, type[Emission]] = {
     "full": FullGaussian,
 }
 """The families without covariates, by the name that `fit` takes."""
+
+ALL: dict[str, type[Emission]] = {**FAMILIES, Regression.family: Regression}
+"""All families, by their names in the core."""
 
 __all__ = [
     "FAMILIES",

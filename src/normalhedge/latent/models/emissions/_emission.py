@@ -74,6 +74,11 @@ class Emission(ABC):
         """The number of columns of an observation."""
         return 1
 
+    @property
+    def predicted(self) -> int:
+        """The number of columns that are predicted; others are covariates."""
+        return self.columns
+
     def parameters(self) -> Floats:
         """Return the parameters as the core reads them, rows x k, in a fresh array."""
         values = ((name, getattr(self, name)) for name in self._names())
@@ -105,9 +110,18 @@ class Emission(ABC):
         mean, variance = (part.reshape(1, self.states, -1) for part in self.moments())
         return mean, variance
 
+    def moments_given(self, series: Floats) -> tuple[Floats, Floats]:
+        """Return the same for all rounds of a series but the first, given their covariates, too."""
+        return self.moments_after(series[:-1])
+
     @abstractmethod
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         """Draw an observation for each state of a path."""
+
+    def compared(self, centre: Floats, width: Floats) -> "Emission":
+        """Return distributions by which states are compared, for observations in these units."""
+        del centre, width
+        return self
 
     def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
         """Draw an observation for each state of a path, T or T x columns.

@@ -8,7 +8,9 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import counted
 from normalhedge.latent.models.emissions._emission import Path, RealEmission
+from normalhedge.latent.models.emissions._normal import DiagonalGaussian
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +52,24 @@ class Regression(RealEmission):
     def from_core(cls, rows: Floats) -> Self:
         return cls._of(rows[0].copy(), rows[1:-1].T.copy(), np.sqrt(rows[-1]))
 
+    @property
+    def predicted(self) -> int:
+        return 1
+
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and variance in each state, where all covariates are 0."""
         return self.intercepts, self.deviations**2
+
+    def moments_given(self, series: Floats) -> tuple[Floats, Floats]:
+        means = self.means_given(series[1:, 1:])[..., np.newaxis]
+        return means, np.broadcast_to(self.deviations[:, np.newaxis] ** 2, means.shape)
+
+    def compared(self, centre: Floats, width: Floats) -> DiagonalGaussian:
+        """Return the mean at the centre of the covariates, and the change by a unit of each."""
+        plain = self._rescaled(-centre / width, 1.0 / width)
+        means = np.column_stack([plain.intercepts, plain.slopes])
+        deviations = np.repeat(plain.deviations[:, np.newaxis], self.columns, axis=1)
+        return DiagonalGaussian.from_core(np.concatenate([means.T, deviations.T**2]))
 
     def means_given(self, given: Floats) -> Floats:
         """Return the mean of y in each state, T x k, given covariates, T x p."""
@@ -62,9 +79,10 @@ class Regression(RealEmission):
         raise ValueError("a regression cannot be sampled without covariates")
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        slopes = self.slopes * width[0] / width[1:]
-        intercepts = centre[0] + width[0] * self.intercepts - slopes @ centre[1:]
-        return self._of(intercepts, slopes, width[0] * self.deviations)
+        slopes = self.slopes * width[..., :1] / width[..., 1:]
+        away = (slopes * centre[..., 1:]).sum(axis=-1)
+        intercepts = centre[..., 0] + width[..., 0] * self.intercepts - away
+        return self._of(intercepts, slopes, width[..., 0] * self.deviations)
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
@@ -78,17 +96,23 @@ def join_given(observations: npt.ArrayLike, given: npt.ArrayLike) -> Floats:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"observations must have shape T where there is given, got {y.shape}")
+    return np.column_stack([y, check_given(given, len(y))])
+
+
+def check_given(given: npt.ArrayLike, rounds: int, columns: int | None = None) -> Floats:
+    """Return covariates as rounds x p, checked; p may be known."""
     x = inputs.numbers_array("given", given).astype(np.float64)
     x = x[:, np.newaxis] if x.ndim == 1 else x
-    if x.ndim != 2 or len(x) != len(y) or not x.shape[1]:
+    if x.ndim != 2 or len(x) != rounds or not x.shape[1] or columns not in {None, x.shape[1]}:
+        row = "a row of covariates" if columns is None else counted(columns, "covariate")
         raise ValueError(
-            f"given must have a row of covariates for each of {len(y):,} observations, "
+            f"given must have {row} for each of {counted(rounds, 'round')}, "
             f"got shape {np.shape(given)}"
         )
     known = ~np.isnan(x)
     if not (np.abs(x[known]) <= inputs.LARGEST).all():
         raise ValueError(f"given must be finite numbers within ±{inputs.LARGEST:g}, or NaN")
-    return np.column_stack([y, x])
+    return x
 
 
 def residuals(table: Floats) -> Floats:
