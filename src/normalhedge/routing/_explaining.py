@@ -154,7 +154,11 @@ def summarise(router: RouterState) -> RouterSummary:
     actions = []
     for action, probability in sorted(probabilities.items(), key=lambda item: -item[1]):
         chosen = sum(record.action == action for record in kept)
-        value = evaluate(kept, action, gains=router.settings.gains) if chosen else None
+        # A router that learns leaves logs for which normal intervals are too narrow.
+        value = None
+        if chosen:
+            gains = router.settings.gains
+            value = evaluate(kept, action, method="ips", interval="certain", gains=gains)
         actions.append(ActionSummary(action, probability, chosen, value))
     return RouterSummary(router, actions, len(kept))
 
