@@ -1,7 +1,9 @@
 """The router as an object: tickets, actions, corrections, files and refusals."""
 
+import copy
 import json
 import math
+import pickle
 import random
 import threading
 from pathlib import Path
@@ -63,6 +65,7 @@ def test_gains_may_come_late_in_any_order_or_never() -> None:
                 router.reward(choice.ticket, float(rng.random() < MEANS[choice.action]))
     assert router.expired > 0
     assert router.probabilities()["c"] > 0.8
+    assert not router.bound()
     assert "late" in str(router.bound())
 
 
@@ -138,6 +141,19 @@ def test_contexts_have_weights_of_their_own() -> None:
     assert router.contexts == ('"day"', '"night"') or set(router.contexts) == {'"day"', '"night"'}
 
 
+def test_bounds_say_why_there_is_none() -> None:
+    for rule in ("auto", "exp3-ix"):
+        router = Router(["a", "b"], rule=rule)
+        router.reward(router.choose().ticket, 0.5)
+        assert router.bound()
+        router.reward(router.choose(context="x").ticket, 0.5)
+        assert str(router.bound()) == "no theorem covers contexts or a budget"
+    slept = Router(["a", "b"], rule="exp3-ix")
+    slept.reward(slept.choose(awake=["a"]).ticket, 0.5)
+    slept.reward(slept.choose().ticket, 0.5)
+    assert str(slept.bound()) == "no theorem covers actions that sleep, join or leave"
+
+
 def test_contexts_that_do_not_matter_cost_little() -> None:
     rng = random.Random(0)
     plain, split = Router(MEANS), Router(MEANS)
@@ -175,6 +191,15 @@ def test_files_continue_to_the_bit(rule: str, tmp_path: Path) -> None:
     router.correct(ticket, 0.1)
     again.correct(ticket, 0.1)
     assert same(router, again)
+
+
+def test_routers_can_be_copied_and_pickled() -> None:
+    router = Router(MEANS, seed=3)
+    play(router, 50)
+    for again in (copy.copy(router), copy.deepcopy(router), pickle.loads(pickle.dumps(router))):
+        assert same(router, again)
+        assert again.choose().action == router.copy().choose().action
+        assert not same(router, again)
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ public:
     void play(const double* awake, double* distribution) override {
         write(awake);
         mix(rows_.data(), master_.weights().data(), rules_.size(), n_, distribution);
+        normalise(distribution, n_);  // the weights sum to one up to rounding
     }
 
     void learn(const Feedback& seen) override {

@@ -39,11 +39,13 @@ class RoundsPlayed(NamedTuple):
     price: float  # of the default, see `OverRules`
     width: float  # of the range of the gains
 
-    def uncovered(self, *, fixed: bool = True) -> Bound | None:
-        """Return that no theorem applies, and why; None if one may.
+    def covered(self, bound: Bound, *, fixed: bool = True) -> Bound:
+        """Return the bound; or that no theorem applies, and why.
 
         Parameters
         ----------
+        bound
+            The bound for gains that are known at once, without contexts and budgets.
         fixed
             Whether the actions must always be the same.
         """
@@ -51,7 +53,7 @@ class RoundsPlayed(NamedTuple):
             return Bound(math.inf, LATE)
         if self.beside:
             return Bound(math.inf, BESIDE)
-        return Bound(math.inf, CHANGING) if fixed and self.changed else None
+        return Bound(math.inf, CHANGING) if fixed and self.changed else bound
 
 
 class Rule:
@@ -124,7 +126,7 @@ class Exp3IX(Rule):
         regret = 3.0 * math.sqrt(math.log(count) * count * played.rounds)
         regret += 2.0 * count * math.sqrt(math.log(count))
         bound = Bound(played.width * regret, "EXP3-IX, in expectation", unit="in gains")
-        return played.uncovered() or bound
+        return played.covered(bound)
 
 
 @dataclass(frozen=True)
@@ -276,12 +278,11 @@ class OnEstimates(Rule):
 
 def _of_hedger(hedger: CompiledHedger, played: RoundsPlayed) -> Bound:
     """Return the bound of a hedger that saw all gains, in the unit of the gains."""
-    if why := played.uncovered():
-        return why
     bound = hedger.bound(max(played.actions, 1), max(played.rounds, 1))
     discount = f", discounted at {hedger.alpha:g} a round" if hedger.alpha else ""
     source = f"{bound.source}, in expectation"
-    return Bound(0.5 * played.width * bound.regret, source, unit=f"in gains{discount}")
+    regret = 0.5 * played.width * bound.regret
+    return played.covered(Bound(regret, source, unit=f"in gains{discount}"))
 
 
 @dataclass(frozen=True)
@@ -344,10 +345,9 @@ class OverRules(Rule):
         if played.late:
             return Bound(math.inf, LATE)
         price = played.width * played.price
+        source = "price of hedging over rules, in expectation"
         unit = "in gains to each rule on what was seen"
-        return Bound(
-            price, "price of hedging over rules, in expectation", unit=unit, measured=price
-        )
+        return played.covered(Bound(price, source, unit=unit, measured=price), fixed=False)
 
 
 def _spell(rule: Rule) -> str:

@@ -63,6 +63,15 @@ class RouterState:
         core.restore(own.dump(), own.every, own.contexts)
         return core
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        core = self._core
+        return self.settings, core.dump(), core.every, core.contexts
+
+    def __setstate__(self, parts: tuple[Any, ...]) -> None:
+        self.settings, *rest = parts
+        self._core = self.new_core()
+        self._core.restore(*rest)
+
     @property
     def actions(self) -> tuple[str, ...]:
         """The actions, in the order in which they joined."""
