@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import NormalHedge
 from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import Hedge
 
 # Registers hold 16 experts, a block 1024; of 64 and more, those that are behind may be left out.
 COUNTS = (1, 2, 7, 8, 9, 16, 17, 63, 64, 71, 500, 1024, 1025)

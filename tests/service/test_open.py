@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -67,6 +68,21 @@ def test_sigterm_does_not_wait_for_a_client_that_does_not_read(tmp_path: Path) -
             begun = time.monotonic()
             assert child.wait(20) == 0
             assert time.monotonic() - begun < 5.0
+
+
+@pytest.mark.parametrize("name", ["load", "none"])
+def test_a_request_that_outlasts_the_stop_is_told_to_come_back(tmp_path: Path, name: str) -> None:
+    with served(tmp_path / "a.db", stop_seconds=1.0) as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        connection = socket.create_connection(("127.0.0.1", client.base_url.port or 0))
+        head = f"POST /v1/mixtures/{name}/predict HTTP/1.1\r\nhost: localhost\r\n"
+        kind = "content-type: application/json\r\ncontent-length: 100\r\n\r\n{"
+        connection.sendall((head + kind).encode())
+        time.sleep(0.3)
+    with connection:
+        said = connection.recv(65_536)
+    assert said.startswith(b"HTTP/1.1 503")
+    assert b"the server stops: this request was not acknowledged" in said
 
 
 def _removed(file: Path) -> None:

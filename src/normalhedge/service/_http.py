@@ -176,6 +176,12 @@ SLOWEST = 50_000  # the bytes that a reader must take in a second
 INSIDE = "something went wrong inside of the server; its log says what"
 """The answer to a request that failed for a reason of the server's own."""
 
+STOPPED = (
+    "the server stops: this request was not acknowledged, so send it again later, with the same "
+    "Idempotency-Key if it had one"
+)
+"""The answer to a request that takes longer than a server that stops waits for it."""
+
 FILE = "page"  # the word for files in metrics and logs
 
 
@@ -236,14 +242,12 @@ class Application:
         body = Body(receive)
         scope["app"] = self  # so that the router raises what is refused
         try:
-            await self.router(scope, body, answer)
-        except (Problem, HTTPException) as error:
-            problem = error if isinstance(error, Problem) else self._missing(scope, error)
-            length = head.get(b"content-length", b"")
-            short = length.isdigit() and 0 < int(length) <= self.limits.body
-            if short and problem.headers.get("connection") != "close":
-                await body.finish(self.limits.body_seconds)
-            await problem_reply(problem)(scope, receive, answer)
+            await self._answer(scope, body, answer)
+        except asyncio.CancelledError:  # it outlasts the stop of the server
+            if not status:
+                closing = {"retry-after": "1", "connection": "close"}
+                await problem_reply(Problem(503, STOPPED, closing))(scope, receive, answer)
+            raise
         except ClientDisconnect:
             status = 499
         except Exception as error:
@@ -255,6 +259,18 @@ class Application:
         finally:
             name = scope.get("path_params", {}).get("name", "")
             self.observe(_label(scope), name, status, time.perf_counter() - begun)
+
+    async def _answer(self, scope: Scope, body: Body, send: Send) -> None:
+        """Answer a request, or refuse it with a sentence."""
+        try:
+            await self.router(scope, body, send)
+        except (Problem, HTTPException) as error:
+            problem = error if isinstance(error, Problem) else self._missing(scope, error)
+            length = scope[HEAD].get(b"content-length", b"")
+            short = length.isdigit() and 0 < int(length) <= self.limits.body
+            if short and problem.headers.get("connection") != "close":
+                await body.finish(self.limits.body_seconds)
+            await problem_reply(problem)(scope, body, send)
 
     def _missing(self, scope: Scope, error: HTTPException) -> Problem:
         """Return the answer where there is no such address, or no such method."""

@@ -12,7 +12,7 @@ from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models._fitted import Fitted
-from normalhedge.latent.models._tasks import Model, Task
+from normalhedge.latent.models._tasks import FitTask, Model
 
 FIRST = 15  # iterations of each start; then only the best two continue
 # the families that are fitted in lanes, in the order of their numbers in the core
@@ -35,7 +35,7 @@ class Start(NamedTuple):
 
     place: int
     job: Job
-    task: Task
+    task: FitTask
     model: Model
     labels: _starts.Labels | None
 

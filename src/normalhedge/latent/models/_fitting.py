@@ -16,8 +16,8 @@ from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._tasks import (
     FLOOR,
     PSEUDO_COUNT,
+    FitTask,
     Model,
-    Task,
     make_task,
     restore,
     scale,
@@ -160,7 +160,7 @@ class Fits:
     how the work is divided into calls of `advance`.
     """
 
-    tasks: tuple[Task, ...]  # one for each job
+    tasks: tuple[FitTask, ...]  # one for each job
     waiting: tuple["Group", ...]
     results_so_far: tuple[tuple[int, Model], ...]  # models of jobs, by the place of the job
 
@@ -211,7 +211,7 @@ def begin_fits(
     scales: dict[int, tuple[Floats, Floats]] = {}
     divided: dict[tuple[int, int, int], list[_starts.Labels]] = {}
     prepared: dict[int, _starts.Divided] = {}
-    tasks: list[Task] = []
+    tasks: list[FitTask] = []
     together: dict[tuple[int, int], list[Start]] = {}
     alone: list[Group] = []
     for place, job in enumerate(jobs):

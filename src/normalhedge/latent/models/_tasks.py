@@ -25,7 +25,7 @@ TAILS = 10.0
 CONSTANT = 1e-12
 
 
-class Task(NamedTuple):
+class FitTask(NamedTuple):
     """A series as the core reads it, with its units and settings."""
 
     family: type[Emission]
@@ -52,7 +52,7 @@ def make_task(
     guards: Floats,
     symbols: int | None,
     units: tuple[Floats, Floats] | None = None,
-) -> Task:
+) -> FitTask:
     """Return the series standardised, where it has a scale; the scale may be known already."""
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
     if family.scaled:
@@ -64,7 +64,7 @@ def make_task(
     rows = _rows(seen, symbols) if family is Categorical else family.starting_parameters(seen)
     if guards[2]:
         rows[2] = guards[2]
-    return Task(family, seen, centre, width, guards, rows)
+    return FitTask(family, seen, centre, width, guards, rows)
 
 
 def _rows(seen: Floats, symbols: int | None) -> Floats:
@@ -92,7 +92,7 @@ def scale(known: Floats) -> tuple[Floats, Floats]:
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
 
 
-def standardise(task: Task, warm: Fitted, k: int) -> Model:
+def standardise(task: FitTask, warm: Fitted, k: int) -> Model:
     """Return a model of the series in the units of the task."""
     emission = warm.emission
     if type(emission) is not task.family or warm.states != k:
@@ -110,7 +110,7 @@ def standardise(task: Task, warm: Fitted, k: int) -> Model:
     return Model(warm.initial.copy(), warm.transition.copy(), rows, -math.inf, np.empty(0))
 
 
-def log_units(task: Task) -> float:
+def log_units(task: FitTask) -> float:
     """Return how much larger log densities are in the units of the task."""
     known = ~np.isnan(task.observations[:, 0])
     if task.family.family == "autoregressive":
@@ -119,7 +119,7 @@ def log_units(task: Task) -> float:
     return float(known.sum() * np.log(width).sum())
 
 
-def restore(task: Task, model: Model) -> Fitted:
+def restore(task: FitTask, model: Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_core(model.rows)
     order, total = emission.order(), model.log_likelihood

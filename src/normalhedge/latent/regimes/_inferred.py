@@ -164,7 +164,15 @@ class Inferred:
         return self.live.regimes.evidence
 
     def forecast(self, rounds: int = 1, given: Any = None) -> Forecast:
-        """Return a forecast of the next rounds, given their covariates if there are any."""
+        """Return a forecast of the next rounds.
+
+        Parameters
+        ----------
+        rounds
+            The number of rounds ahead.
+        given
+            The covariates of these rounds, if the series was given some.
+        """
         names, table = self.live.encoding.given, given
         if names:
             columns = read_covariates(given, inputs.count("rounds", rounds), names)

@@ -119,7 +119,13 @@ class Emission(ABC):
         """Draw an observation for each state of a path."""
 
     def compared(self, centre: Floats, width: Floats) -> "Emission":
-        """Return distributions by which states are compared, for observations in these units."""
+        """Return the distributions by which states are compared, in other units.
+
+        Parameters
+        ----------
+        centre, width
+            The units: the location and the scale of each covariate, if there are any.
+        """
         del centre, width
         return self
 

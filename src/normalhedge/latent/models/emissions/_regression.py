@@ -65,7 +65,13 @@ class Regression(RealEmission):
         return means, np.broadcast_to(self.deviations[:, np.newaxis] ** 2, means.shape)
 
     def compared(self, centre: Floats, width: Floats) -> DiagonalGaussian:
-        """Return the mean at the centre of the covariates, and the change by a unit of each."""
+        """Return the mean at the centre of the covariates, and the change by a unit of each.
+
+        Parameters
+        ----------
+        centre, width
+            The location and the scale of each covariate.
+        """
         plain = self._rescaled(-centre / width, 1.0 / width)
         means = np.column_stack([plain.intercepts, plain.slopes])
         deviations = np.repeat(plain.deviations[:, np.newaxis], self.columns, axis=1)
