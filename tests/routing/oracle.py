@@ -196,6 +196,7 @@ class AutomaticOracle:
         ]
         prior = np.array([4.0, 4.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5])
         self.master = MasterOracle(prior / prior.sum())
+        self.regrets = np.zeros(len(prior))  # in estimated losses, to each rule
 
     def rows(self, awake: npt.NDArray[np.bool_]) -> Floats:
         return np.array([rule.play(awake) for rule in self.rules])
@@ -204,7 +205,9 @@ class AutomaticOracle:
         return np.asarray(self.master.weights @ self.rows(awake))
 
     def learn(self, seen: Seen) -> None:
-        self.master.learn(self.rows(seen.awake), seen)
+        weights = self.master.weights.copy()
+        y = self.master.learn(self.rows(seen.awake), seen)
+        self.regrets = self.regrets + weights @ y - y
         for rule in self.rules:
             rule.learn(seen)
 
