@@ -8,7 +8,7 @@ READY := .venv/.ready
 DOCS := .venv/.docs
 MAKEFLAGS += --no-builtin-rules
 
-CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
+CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp src/core/routing/*.hpp)
 POLLSTERS = $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)')
 WEATHER = $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)')
 

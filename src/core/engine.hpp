@@ -64,9 +64,12 @@ template <class Number>
 // Gains in the form in which they were given.
 class Gains {
 public:
-    enum class Kind { float64, float32, int8 };
+    enum class Kind { float64, float32, int8, estimates };  // estimates are float64 of any size
 
     Gains(const void* data, Kind kind) : data_(data), kind_(kind) {}
+
+    // The largest gain that is accepted.
+    double limit() const { return kind_ == Kind::estimates ? infinity : 1.0; }
 
     // Call a function with a pointer to the numbers.
     template <class Function>
@@ -89,7 +92,6 @@ public:
     }
 
 private:
-
     const void* data_;
     Kind kind_;
 };
@@ -117,17 +119,17 @@ struct Tally {
     }
 };
 
-inline Tally tally(const double* weights, const double* gains, size_t n, double origin) {
+inline Tally tally(const double* weights, const double* gains, size_t n, double origin, double limit) {
     const auto [above, bad] = add_up<2>(n, [&](size_t i, double& earned, double& wrong) {
         earned += weights[i] * (gains[i] - origin);
-        wrong += std::fabs(gains[i]) <= 1.0 ? 0.0 : 1.0;
+        wrong += std::fabs(gains[i]) <= limit ? 0.0 : 1.0;
     });
     return {above, 0.0, 0.0, bad};
 }
 
 // The gain of a sleeping expert is ignored: it may be anything.
 inline Tally tally(const double* weights, const double* gains, const double* confidence, size_t n,
-                   double origin) {
+                   double origin, double limit) {
     const auto [above, mass, awake, bad] =
         add_up<4>(n, [&](size_t i, double& earned, double& heard, double& confident, double& wrong) {
             const double k = confidence[i];
@@ -136,7 +138,7 @@ inline Tally tally(const double* weights, const double* gains, const double* con
             earned += weight * (g - origin);
             heard += weight;
             confident += k;
-            wrong += ((k >= 0.0) & (k <= 1.0) & (std::fabs(g) <= 1.0)) ? 0.0 : 1.0;
+            wrong += ((k >= 0.0) & (k <= 1.0) & (std::fabs(g) <= limit)) ? 0.0 : 1.0;
         });
     return {above, mass, awake, bad};
 }
@@ -150,8 +152,8 @@ NORMALHEDGE_VECTORISED inline Tally tally_part(const double* weights, const Gain
     for (; first < last; first += block) {
         const size_t width = std::min(block, last - first);
         const double* g = gains.part(first, width, room);
-        sums.add(confidence ? tally(weights + first, g, confidence + first, width, origin)
-                            : tally(weights + first, g, width, origin));
+        sums.add(confidence ? tally(weights + first, g, confidence + first, width, origin, gains.limit())
+                            : tally(weights + first, g, width, origin, gains.limit()));
     }
     return sums;
 }
@@ -446,12 +448,12 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
     if (all.bad > 0.0) return {not_a_number, 0.0, 0.0, true};
     double gain = not_a_number;
     if (!confidence) {
-        gain = within(origin + all.above, -1.0, 1.0);
+        gain = within(origin + all.above, -gains.limit(), gains.limit());
     } else if (all.mass > tiny) {
-        gain = within(origin + all.above / all.mass, -1.0, 1.0);
+        gain = within(origin + all.above / all.mass, -gains.limit(), gains.limit());
     } else if (all.awake > 0.0) {
-        gain = within(origin + earn_by_scores(algorithm, played, gains, confidence, origin), -1.0,
-                      1.0);
+        gain = within(origin + earn_by_scores(algorithm, played, gains, confidence, origin),
+                      -gains.limit(), gains.limit());
     }
     if (blend_gain && gain == gain) gain = *blend_gain;
     const Rises round{gains, confidence, gain};

@@ -88,6 +88,7 @@ PyMODINIT_FUNC PyInit__core() {
         add_latent_rounds(module.get());
         add_series_models(module.get());
         add_conformal(module.get());
+        add_routing(module.get());
         return module.release();
     });
 }

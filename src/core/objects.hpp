@@ -55,5 +55,6 @@ void add_fitting(PyObject* module);
 void add_latent_rounds(PyObject* module);
 void add_series_models(PyObject* module);
 void add_conformal(PyObject* module);
+void add_routing(PyObject* module);
 
 }  // namespace normalhedge::python

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # each name is imported when it is used
     from normalhedge.latent import HedgedTracker, Regimes, infer
     from normalhedge.mixtures import Mixture
     from normalhedge.mixtures.intervals import Conformal
+    from normalhedge.routing import Router
     from normalhedge.service.client import AsyncClient, Client
     from normalhedge.tables import blend
     from normalhedge.tables.hubs import blend_hub
@@ -32,6 +33,7 @@ __all__ = [
     "Mixture",
     "NormalHedge",
     "Regimes",
+    "Router",
     "blend",
     "blend_hub",
     "infer",
@@ -45,6 +47,7 @@ _PACKAGES = {
     "Mixture": "mixtures",
     "NormalHedge": "hedgers",
     "Regimes": "latent",
+    "Router": "routing",
     "blend": "tables",
     "blend_hub": "tables.hubs",
     "infer": "latent",
@@ -53,7 +56,7 @@ _PACKAGES = {
 
 _ROOMS = (
     "boundary", "checks", "cli", "guarantees", "hedgers", "integrations", "latent", "live",
-    "mixtures", "reports", "research", "service", "tables",
+    "mixtures", "reports", "research", "routing", "service", "tables",
 )  # fmt: skip
 
 

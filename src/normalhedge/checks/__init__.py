@@ -1,4 +1,4 @@
-"""Laws as checks: what every hedger and every loss obeys, and what a mixture promises.
+"""Laws as checks: what every hedger, loss and router obeys, and what a mixture promises.
 
     from normalhedge import checks
 
@@ -7,6 +7,7 @@
     checks.check_loss(MyLoss(...))                           # all laws of losses
     checks.LOSS_LAWS["the_slope_is_the_derivative"](MyLoss(...))
     checks.check_bound(Mixture("squint"), checks.NATURES["contrary"], lag=3)
+    checks.check_router(Router(["a", "b"], rule="exp3-ix"))  # all laws of routers
 
 A law of hedgers plays small games drawn by hypothesis. If a game breaks the law, it raises an
 AssertionError with the smallest such game. Laws about optional methods (such as ``join``) pass if
@@ -20,24 +21,31 @@ the core and no text.
 
 `check_bound` lets a nature attack a mixture, computes the regret from forecasts, predictions and
 outcomes alone, and compares it with `Mixture.bound` after every outcome.
+
+`check_router` plays games with sleepers and late gains: probabilities, replays, names, order and
+corrections.
 """
 
 from normalhedge.checks._hedger_laws import BODIES, LAWS, Game, Law, check_hedger, games
 from normalhedge.checks._loss_laws import LOSS_LAWS, LossLaw, check_loss
 from normalhedge.checks._promises import NATURES, Nature, blocks, check_bound
+from normalhedge.checks._router_laws import ROUTER_LAWS, RouterLaw, check_router
 
 __all__ = [
     "BODIES",
     "LAWS",
     "LOSS_LAWS",
     "NATURES",
+    "ROUTER_LAWS",
     "Game",
     "Law",
     "LossLaw",
     "Nature",
+    "RouterLaw",
     "blocks",
     "check_bound",
     "check_hedger",
     "check_loss",
+    "check_router",
     "games",
 ]

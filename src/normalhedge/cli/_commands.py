@@ -29,6 +29,7 @@ class _Lazy(click.Group):
             "paper": "Reproduce the figures of the paper, check its claims and write a report.",
             "play": "Simulate one game and show the regret of hedgers to the best expert.",
             "restore": "Restore the database of a server from a backup.",
+            "route": "Choose actions on a stream, from the gains that become known.",
             "serve": "Serve mixtures over HTTP, with a log that survives crashes.",
             "token": "Create, list and remove the access tokens of a server.",
         }

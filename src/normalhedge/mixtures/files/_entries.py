@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.files._arrays import read_array
+from normalhedge.live.arrays import read_array
 
 MOST = (1 << 53) - 1
 """The largest whole number that is accepted: a float holds every whole number up to it."""

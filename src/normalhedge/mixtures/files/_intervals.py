@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.files._arrays import write_array
+from normalhedge.live.arrays import write_array
 from normalhedge.mixtures.files._entries import MOST, check_floats, check_list, check_whole
 from normalhedge.mixtures.intervals import Conformal
 from normalhedge.mixtures.state import MixtureState, RoundRecord

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge.mixtures.files._arrays import write_array
+from normalhedge.live.arrays import write_array
 from normalhedge.mixtures.files._entries import check_floats, check_list, check_whole, check_words
 from normalhedge.mixtures.files._intervals import read_token_pairs, read_tokens
 from normalhedge.mixtures.rules import CONTEXTS

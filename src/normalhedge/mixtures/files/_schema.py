@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.files._arrays import write_array
+from normalhedge.live.arrays import write_array
 from normalhedge.mixtures.files._entries import (
     MOST,
     check_floats,
