@@ -5,6 +5,7 @@ import doctest
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -73,9 +74,10 @@ def test_the_page_on_own_hedgers_in_the_terminal(
     mine(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*sys.path])
-    for known, name in ((HEDGERS, "mine:Softmax"), (NATURES, "mine:Waves")):
-        monkeypatch.setitem(known, name, None)  # type: ignore[attr-defined]
-        del known[name]  # type: ignore[attr-defined] -- and forget what is added
+    added: list[tuple[dict[str, Any], str]] = [(HEDGERS, "mine:Softmax"), (NATURES, "mine:Waves")]
+    for known, name in added:
+        monkeypatch.setitem(known, name, None)
+        del known[name]  # what the command adds is forgotten after the test
     monkeypatch.setenv("COLUMNS", "80")
     words = ["--hedger", "mine:Softmax", "--hedger", "mine:Softmax:rate=0.1", "--quantile", "0.4"]
     words += ["--hedger", "normal-hedge:memory=50", "--hedger", "normal-hedge:memory=500"]

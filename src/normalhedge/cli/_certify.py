@@ -197,6 +197,7 @@ def _table(
 ) -> Table:
     alpha, n, c = certificate.alpha, certificate.n_experts, certificate.c
     table = Table("", "average potential", "regret × √α", "regret", "")
+    table.columns[-1].overflow = "fold"  # names of files are long
     table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
     paper = theorem_1(alpha, n, PAPER_C)
     covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
