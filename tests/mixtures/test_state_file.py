@@ -150,7 +150,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     for path in (one, two):
         kept(path, lines(3))
     journal_of(one).write_bytes(journal_of(two).read_bytes())
-    with pytest.raises(ValueError, match="is the journal of another state"):
+    with pytest.raises(ValueError, match="belongs to another state"):
         MixtureFile(one).load()
     one.unlink()
     with pytest.raises(ValueError, match=r"there is .*journal, but not the state"):

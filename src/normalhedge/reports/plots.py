@@ -164,7 +164,11 @@ def _save(figure: Any, path: Path, dpi: int = 130) -> None:
     kind = path.suffix[1:].lower()
     if kind == "pgf":
         _check_tex(path)
-    whole_files.write_whole(path, lambda part: figure.savefig(part, dpi=dpi, format=kind))
+    options: dict[str, Any] = {"dpi": dpi, "format": kind}
+    if kind == "svg":  # the same figure is the same file
+        options["metadata"] = {"Date": None}
+    with extras.require("matplotlib").rc_context({"svg.hashsalt": "normalhedge"}):
+        whole_files.write_whole(path, lambda part: figure.savefig(part, **options))
 
 
 def _check_tex(path: Path) -> None:

@@ -77,8 +77,10 @@ def test_reproduce_writes_everything_and_continues(
     assert names == {
         "figure-3.png",
         "figure-3.pdf",
+        "figure-3.svg",
         "figure-3-second-set.png",
         "figure-3-second-set.pdf",
+        "figure-3-second-set.svg",
         "figure-3.parquet",
         "claims.parquet",
         "report.html",
