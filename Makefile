@@ -50,8 +50,9 @@ latent: $(READY)  ## find the seasons of Seattle's temperatures, into out/latent
 compare: $(READY)  ## let all hedgers meet natures and the pollsters, into out/compare
 	$(BIN)/normalhedge compare --nature all --panel $(POLLSTERS) --target five_thirty_eight --time ordinal_date
 
+# Three at a time on two cores: tests wait for servers and browsers, too.
 test: $(READY)  ## run the tests; those that need a browser or PostgreSQL are skipped without
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 check: $(READY)  ## check formatting, lint, types and layers
 	$(BIN)/ruff format --check

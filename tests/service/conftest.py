@@ -42,25 +42,6 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return made.new_database()
 
 
-SLOW_ON_POSTGRES = {
-    "test_compaction_leaves_a_log_that_replays",
-    "test_days_count_from_the_newest_event",
-    "test_a_clock_that_jumps_removes_nothing",
-    "test_history_by_cursor_is_the_whole_history",
-    "test_a_restart_leads_to_the_same_state_to_the_bit",
-    "test_a_large_snapshot_is_made_aside",
-}
-"""Tests whose second run, on the other database, takes long and is about the same code."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the second runs of long tests as slow."""
-    for item in items:
-        name, _, variant = item.name.partition("[")
-        if name in SLOW_ON_POSTGRES and variant.startswith("postgres"):
-            item.add_marker(pytest.mark.slow)
-
-
 SMALL = Limits(
     body=20_000, experts=5, items=4, pending=3, name=20, rounds=10, line=500, mixtures=2,
     body_seconds=0.5, state=50_000, history=50,

@@ -56,6 +56,7 @@ def fill(client: Asked, clock: Clock, days: int, first: int = 0) -> None:
         assert ask(client, "outcome", {"ticket": ticket, "outcome": 1.0}, f"o{ticket}")[0] == 200
 
 
+@pytest.mark.slow
 def test_days_count_from_the_newest_event(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
     monkeypatch.setattr("normalhedge.service._recovery.HISTORY", 10)
