@@ -215,7 +215,7 @@ def test_a_model_whose_error_grows_from_5_to_40(hedger: str | None) -> None:
     (alert,) = mixture.alerts()
     assert kinds((alert,)) == [("degraded", "naive")]
     assert abs(alert.since - 220) <= 6
-    assert "false alarms: at most 1% in 1,000 rounds" in alert.text
+    assert "false alarms: at most 1% in 1,000 independent rounds" in alert.text
     assert f"Alert: {alert.text}." in str(mixture.summary())
     assert alert.text in mixture.summary()._repr_html_()
     assert json.loads(json.dumps(alert.to_plain()))["since"] == alert.since

@@ -107,7 +107,7 @@ def _degraded(rounds: Watched) -> Iterator[Alert]:
         label = rounds.labels[since]
         own_loss = f"its mean loss went from {means[0]:.4g} to {means[1]:.4g}"
         rest_loss = f"the mean loss of the others from {others[0]:.4g} to {others[1]:.4g}"
-        rate = f"false alarms: at most {RATE:.0%} in {ROUNDS:,} rounds"
+        rate = f"false alarms: at most {RATE:.0%} in {ROUNDS:,} independent rounds"
         text = f"{rounds.names[k]} got worse {_where(label)}: {own_loss}, {rest_loss} ({rate})"
         yield Alert("degraded", rounds.names[k], label, text)
 
