@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from normalhedge.service._routes import ONE
+from normalhedge.service._kinds import MIXTURE
 from tests.service.running import Asked
 
 
@@ -40,7 +40,7 @@ def listed(page: str) -> set[tuple[str, str]]:
             if method:
                 methods = [method] if used else [*methods, method]
             used = bool(path)
-            base = ONE if path.startswith("...") else base
+            base = MIXTURE.path if path.startswith("...") else base
             address = path.removeprefix("...").removeprefix("/NAME")
             address = address if path.startswith("/v1") else base + address
             found |= {(name, address) for name in methods if name and path}
