@@ -36,7 +36,7 @@ def test_a_stream_that_fails_midway_has_no_end(
             raise ZeroDivisionError
         return {}
 
-    monkeypatch.setattr("normalhedge.service._views.line_of", fail)
+    monkeypatch.setattr("normalhedge.service._mixture_kind.MixtureKind.line_of", fail)
     with pytest.raises(httpx.RemoteProtocolError):
         client.get(f"{ONE}/log")
     assert len(asked) == 6

@@ -7,6 +7,7 @@ from normalhedge.live.journal import Operation
 from normalhedge.live.line_stream import LineStream
 from normalhedge.mixtures.streams import Budget
 from normalhedge.service._delays import Delays, Overdue, note
+from normalhedge.service._kind import Kind
 from normalhedge.service._kinds import kind_of
 from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
@@ -24,6 +25,7 @@ class Answered(NamedTuple):
 class Loaded(NamedTuple):
     """The part of a `Live` that a request needs, also when it is unloaded meanwhile."""
 
+    kind: Kind
     object: Any
     stream: LineStream
     done: list[Operation]
@@ -94,7 +96,7 @@ class Live:
         """Return the part that a request needs."""
         assert self.object is not None
         assert self.stream is not None
-        return Loaded(self.object, self.stream, self.done)
+        return Loaded(self.kind, self.object, self.stream, self.done)
 
     def note(self, operations: list[Operation], now: float) -> int | None:
         """Note when rounds were predicted and settled; return the first ticket given out."""

@@ -58,6 +58,7 @@ class Memory:
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
         self.on_written: Callable[[list[Event]], None] = lambda _: None
+        self.on_renamed: Callable[[str, str], None] = lambda *_: None
         self.committer = Committer(storage, self._note_written, self.failed)
 
     async def start(self) -> None:
@@ -167,6 +168,7 @@ class Memory:
             live = Live(row)
         else:
             del self.by_id[row.id], self.names[live.row.name]
+            self.on_renamed(live.row.name, row.name)
         if row.deleted is None:
             live.row = row
             self.by_id[row.id] = self.names[row.name] = live

@@ -110,13 +110,13 @@ class Registry(memory.Memory):
             if isinstance(request, dict):
                 answer: dict[str, Any] = {}
                 try:
-                    self._do(live, loaded, request, answer)
+                    self._do(loaded, request, answer)
                 except REFUSALS as error:
                     raise refuse(loaded.object, request, error) from error
                 text = _encode(answer)
             else:
                 many = len(request)
-                text = self._answer_all(live, loaded, request)
+                text = self._answer_all(loaded, request)
             # The snapshot after a change that cannot be repeated is kept as long as its event.
             state = None
             if not is_repeatable(loaded.done):
@@ -128,7 +128,7 @@ class Registry(memory.Memory):
         live.cost += 0.1 * ((time.thread_time() - begun) / max(many, 1) - live.cost)
         return Worked(text.decode(), state)
 
-    def _answer_all(self, live: Live, loaded: Loaded, requests: Requests) -> bytes:
+    def _answer_all(self, loaded: Loaded, requests: Requests) -> bytes:
         """Answer several requests, until the answers have become too long."""
         parts: list[bytes] = []
         size, most = 0, self.limits.answer
@@ -139,30 +139,26 @@ class Registry(memory.Memory):
                     f"this was not done: the answers to this request have {size:,} bytes already, "
                     f"and one answer has at most {most:,}; send the rest in another request",
                 )
-            parts.append(_encode(self._part(live, loaded, request)))
+            parts.append(_encode(self._part(loaded, request)))
             size += len(parts[-1])
         return b'{"answers":[%b]}' % b",".join(parts)
 
-    def _part(
-        self, live: Live, loaded: Loaded, request: dict[str, Any] | Problem
-    ) -> dict[str, Any]:
+    def _part(self, loaded: Loaded, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
         answer: dict[str, Any] = {}
         try:
             if isinstance(request, Problem):
                 raise request
-            self._do(live, loaded, request, answer)
+            self._do(loaded, request, answer)
         except Problem as problem:
             answer["error"] = problem.sentence
         except REFUSALS as error:
             answer["error"] = refusal(error)
         return answer
 
-    def _do(
-        self, live: Live, loaded: Loaded, request: dict[str, Any], answer: dict[str, Any]
-    ) -> None:
+    def _do(self, loaded: Loaded, request: dict[str, Any], answer: dict[str, Any]) -> None:
         """Do a line of a stream, within the limits of the server."""
-        live.kind.check(loaded.object, request, self.limits)
+        loaded.kind.check(loaded.object, request, self.limits)
         loaded.stream.reply(request, answer)
 
     def _log(

@@ -200,6 +200,8 @@ class Access:
         if not holder.digest:
             return True
         now = self._valid(holder.digest)
+        if now.name != holder.name:  # the log would go on to name a token that nobody has
+            return False
         if not now.scope or SCOPES.index(now.scope) < SCOPES.index(scope):
             return False
         if mixture:

@@ -149,7 +149,7 @@ class Service:
         limits = self.settings.limits
         registry = Registry(self.storage, limits)
         broadcast = Broadcast(registry)
-        registry.on_written = broadcast.tell
+        registry.on_written, registry.on_renamed = broadcast.tell, self.answers.follow
         alarms = Alarms(registry, self.target)
         alarms.on_changed = broadcast.tell_alarm
         metrics = Metrics(registry, alarms, lambda: broadcast.count, self._health)
