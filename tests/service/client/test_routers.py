@@ -1,4 +1,4 @@
-"""Routers of a server through both clients: they are routers of this process, and nothing is twice."""
+"""Routers of a server through both clients: they are routers of this process."""
 
 import asyncio
 from pathlib import Path
@@ -57,18 +57,19 @@ def test_mistakes_raise_what_a_router_raises(server: str) -> None:
         with pytest.raises(ValueError, match="with seed 5 and not 6"):
             client.router("models", **(OPTIONS | {"seed": 6}))
         own = Router(**OPTIONS)
+        mistakes: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
+            ("reward", (0, 2.0), ValueError),
+            ("reward", (7, 0.5), LookupError),
+            ("correct", (0, 0.5), LookupError),
+            ("choose", (None, ["x"]), ValueError),
+            ("choose", (1.5,), TypeError),
+            ("join", ("a",), ValueError),
+        ]
         for one in (own, router):
             one.choose()
-            for call, error in (
-                (lambda one=one: one.reward(0, 2.0), ValueError),
-                (lambda one=one: one.reward(7, 0.5), LookupError),
-                (lambda one=one: one.correct(0, 0.5), LookupError),
-                (lambda one=one: one.choose(awake=["x"]), ValueError),
-                (lambda one=one: one.join("a"), ValueError),
-                (lambda one=one: one.choose(context=1.5), TypeError),
-            ):
+            for verb, arguments, error in mistakes:
                 with pytest.raises(error):
-                    call()
+                    getattr(one, verb)(*arguments)
         assert state_text(router.local()) == state_text(own)
 
 

@@ -82,7 +82,9 @@ class AsyncClient(Connection):
         """
         wanted = encode_settings(settings)
         mixture = AsyncServedMixture(self, name)
-        check_same(name, wanted, await self._settings(mixture, wanted, create=create))
+        present = await self._settings(mixture, wanted, create=create)
+        if present is not None:
+            check_same(name, wanted, present)
         return mixture
 
     async def router(
@@ -109,13 +111,15 @@ class AsyncClient(Connection):
         """
         wanted = {option: plain(value, option) for option, value in settings.items()}
         router = AsyncServedRouter(self, name)
-        check_same_router(name, wanted, await self._settings(router, wanted, create=create))
+        present = await self._settings(router, wanted, create=create)
+        if present is not None:
+            check_same_router(name, wanted, present)
         return router
 
     async def _settings(
         self, served: AsyncServed, wanted: dict[str, Any], *, create: bool
-    ) -> dict[str, Any]:
-        """Return the settings of an object, which is made with the wanted ones if it is missing."""
+    ) -> dict[str, Any] | None:
+        """Return the settings of an object; None if it was made, with the wanted ones."""
         try:
             return dict((await served.details())["settings"])
         except KeyError:
@@ -128,7 +132,7 @@ class AsyncClient(Connection):
         )
         try:
             await self.send(Request("POST", every, skip, body, new_key()))
-            return {}
+            return None
         except ValueError as error:
             try:  # another client may have made it meanwhile
                 return dict((await served.details())["settings"])
