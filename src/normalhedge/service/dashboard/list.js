@@ -228,7 +228,7 @@ function welcome() {
   return h(
     "section",
     { class: "card welcome" },
-    h("h2", {}, "No mixture and no router yet"),
+    h("h2", {}, "No mixture yet"),
     h("p", {}, "A mixture blends the forecasts of your models. Create one:"),
     code(curl("/v1/mixtures", { name: "load", interval: 0.9 })),
     h("p", {}, "Then send the forecasts of a round, and its outcome when it is known:"),
