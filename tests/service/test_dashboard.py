@@ -229,7 +229,9 @@ def test_a_router_is_listed_and_has_a_page(browser: Browser, client: Asked, serv
     )
     browser.open(f"{server}/#/r/models")
     browser.until("document.body.innerText.includes('/v1/routers/models/choose')")
-    lines = [{"choose": {}} for _ in range(30)] + [{"ticket": k, "gain": 0.5} for k in range(29)]
+    lines: list[Any] = [{"choose": {}} for _ in range(30)] + [
+        {"ticket": k, "gain": 0.5} for k in range(29)
+    ]
     client.send_json("/v1/routers/models/rounds", {"rounds": lines})
     browser.until("document.querySelectorAll('#actions tbody tr').length === 3")
     browser.until("document.querySelectorAll('#rounds tbody tr').length === 15")
