@@ -22,7 +22,7 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import KINDS as ALERTS, Alert
 from normalhedge.service import _logs as logs
-from normalhedge.service._live import Live
+from normalhedge.service._live import Hosted
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch
@@ -183,7 +183,7 @@ class Alarms:
         told = None if self.target else 0.0
         return AlarmRow(self._last, *key, since, fact.sentence, now, None, told)
 
-    async def _look_at(self, live: Live) -> None:
+    async def _look_at(self, live: Hosted) -> None:
         """Look for alerts of a mixture that has changed."""
         sequence, rest = self._looked.get(live.row.id, (-1, 0.0))
         if live.object is None or live.sequence == sequence or time.monotonic() < rest:
@@ -252,7 +252,7 @@ def _key(row: AlarmRow) -> Key:
     return Key(row.mixture, row.kind, row.expert, row.other)
 
 
-def _facts(live: Live, now: float) -> dict[str, dict[Key, Fact]]:
+def _facts(live: Hosted, now: float) -> dict[str, dict[Key, Fact]]:
     """Return the facts about a mixture by kind; kinds of which nothing is known are missing."""
     facts: dict[str, dict[Key, Fact]] = {}
     number = live.row.id
@@ -290,7 +290,7 @@ def _is_over(key: Key, facts: dict[int, dict[str, dict[Key, Fact]]]) -> bool:
     return key.kind in of_kinds and key not in of_kinds[key.kind]
 
 
-def alarm_form(row: AlarmRow, live: Live | None) -> dict[str, Any]:
+def alarm_form(row: AlarmRow, live: Hosted | None) -> dict[str, Any]:
     """Return an alarm as plain data."""
     return {
         "id": row.id,

@@ -18,7 +18,7 @@ from normalhedge.service._calls import EVENTS, Call, StreamedReply
 from normalhedge.service._forms import as_json
 from normalhedge.service._kind import Kind
 from normalhedge.service._kinds import KINDS
-from normalhedge.service._live import Live
+from normalhedge.service._live import Hosted
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
 from normalhedge.service._registry import Registry
@@ -109,7 +109,7 @@ class Broadcast:
     async def _tell(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
         """Hand the events of each mixture to its listeners."""
 
-        async def tell(live: Live, count: int) -> None:
+        async def tell(live: Hosted, count: int) -> None:
             events = waiting.get(live.row.id, deque())
             described = await self.registry.export(live, self._encode, live, events)
             now = time.time()
@@ -125,7 +125,7 @@ class Broadcast:
         by_id = self.registry.by_id
         await asyncio.gather(*(tell(by_id[k], n) for k, n in counts.items() if k in by_id))
 
-    def _encode(self, live: Live, events: deque[Event]) -> list[msgspec.Raw]:
+    def _encode(self, live: Hosted, events: deque[Event]) -> list[msgspec.Raw]:
         """Return the descriptions of the last events of a mixture."""
         size = 0
         described: list[msgspec.Raw] = []
@@ -137,7 +137,7 @@ class Broadcast:
                     break
         return described[::-1]
 
-    def _describe(self, live: Live, event: Event) -> dict[str, Any]:
+    def _describe(self, live: Hosted, event: Event) -> dict[str, Any]:
         """Return the data about an event for listeners."""
         rounds, settlements = predicted(event), settled(event)[-MOST:]
         description: dict[str, Any] = {

@@ -12,7 +12,7 @@ from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
 from normalhedge.service._kind import Kind, Verb
 from normalhedge.service._limits import check_name, check_parts
-from normalhedge.service._live import Answered, Live
+from normalhedge.service._live import Answered, Hosted
 from normalhedge.service._problems import Problem
 from normalhedge.service._registry import Registry
 
@@ -33,7 +33,7 @@ class Changes:
         self.directory = directory
         self.kind = kind
 
-    async def _read(self, call: Call, form: type[T]) -> tuple[Live, T]:
+    async def _read(self, call: Call, form: type[T]) -> tuple[Hosted, T]:
         """Return the object of a request, and its form."""
         call.require(JSON)
         return self.registry.find(call.name, self.kind), await self._decode(call, form)
@@ -91,7 +91,7 @@ class Changes:
     async def _change(
         self,
         call: Call,
-        live: Live,
+        live: Hosted,
         kind: Callable[[Any], str],
         lines: dict[str, Any] | list[dict[str, Any]],
     ) -> Reply:
@@ -113,7 +113,7 @@ class Changes:
         live = self.registry.find(call.name, self.kind)
         return StreamedReply(self._lines(call, live), media_type=LINES)
 
-    async def _lines(self, call: Call, live: Live) -> AsyncIterator[bytes]:
+    async def _lines(self, call: Call, live: Hosted) -> AsyncIterator[bytes]:
         number, rest, longest = 0, b"", self.registry.limits.line
         async for chunk in _with_end(call.stream()):
             *lines, rest = (rest + chunk).split(b"\n") if chunk is not None else (rest, b"")

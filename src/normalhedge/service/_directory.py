@@ -13,7 +13,7 @@ import msgspec
 from normalhedge.service._keys import Change, once
 from normalhedge.service._kind import Kind
 from normalhedge.service._limits import check_name
-from normalhedge.service._live import Answered, Live
+from normalhedge.service._live import Answered, Hosted
 from normalhedge.service._memory import Memory
 from normalhedge.service._problems import Problem, no_object
 from normalhedge.service._recovery import compressed_state
@@ -29,7 +29,7 @@ class Directory:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._log = Live(MixtureRow(0, "", 0.0, ""))
+        self._log = Hosted(MixtureRow(0, "", 0.0, ""))
 
     async def create(
         self,
@@ -78,7 +78,7 @@ class Directory:
         return await self._change(change, None, work)
 
     @asynccontextmanager
-    async def _turn(self, name: str, kind: Kind) -> AsyncIterator[Live]:
+    async def _turn(self, name: str, kind: Kind) -> AsyncIterator[Hosted]:
         """Hold the turn of a mixture that is still there."""
         live = self.memory.find(name, kind)
         async with live.turn:

@@ -23,7 +23,7 @@ class Answered(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The part of a `Live` that a request needs, also when it is unloaded meanwhile."""
+    """The part of a `Hosted` that a request needs, also when it is unloaded meanwhile."""
 
     kind: Kind
     object: Any
@@ -31,7 +31,7 @@ class Loaded(NamedTuple):
     done: list[Operation]
 
 
-class Live:
+class Hosted:
     """A mixture or a router of the service: its row, and its state as far as it is loaded.
 
     All of it belongs to the thread of the event loop. An object that works in another thread is

@@ -13,7 +13,7 @@ from normalhedge.service import _logs as logs
 from normalhedge.service._committer import Committer
 from normalhedge.service._kind import Kind
 from normalhedge.service._limits import Limits
-from normalhedge.service._live import SMALL, Live
+from normalhedge.service._live import SMALL, Hosted
 from normalhedge.service._problems import (
     DamagedLog,
     Problem,
@@ -44,8 +44,8 @@ class Memory:
         self.storage = storage
         self.limits = limits
         self.budget = Budget(limits.cells, limits.memory, "this server")
-        self.names: dict[str, Live] = {}
-        self.by_id: dict[int, Live] = {}
+        self.names: dict[str, Hosted] = {}
+        self.by_id: dict[int, Hosted] = {}
         self.ready = True
         self.failures = 0
         self.damaged: set[int] = set()  # the numbers of the mixtures whose log is damaged
@@ -75,7 +75,7 @@ class Memory:
         for row in rows:
             if row.deleted is None:
                 # Requests that wait hold the old object: there must be one of each mixture only.
-                live = before.pop(row.id, None) or Live(row)
+                live = before.pop(row.id, None) or Hosted(row)
                 live.row = row
                 live.unload()
                 self.by_id[row.id] = self.names[row.name] = live
@@ -142,19 +142,19 @@ class Memory:
         pool = self._quick if quick else self._slow
         return await self._loop.run_in_executor(pool, call, *arguments)
 
-    async def export(self, live: Live, call: Callable[..., T], *arguments: Any) -> T:
+    async def export(self, live: Hosted, call: Callable[..., T], *arguments: Any) -> T:
         """Do the same for a mixture: once at a time, and quickly if it is small."""
         async with live.exporting:
             return await self.at_work(call, *arguments, quick=live.small)
 
-    async def in_steps(self, live: Live, work: Generator[None, None, T]) -> T:
+    async def in_steps(self, live: Hosted, work: Generator[None, None, T]) -> T:
         """Return the result of work that is done in steps, between which others have a turn."""
         done: list[T] = []
         while not done:
             await self.export(live, _advance, work, done)
         return done[0]
 
-    def find(self, name: str, kind: Kind) -> Live:
+    def find(self, name: str, kind: Kind) -> Hosted:
         """Return a mixture or a router; raise a problem if there is none of this name."""
         live = self.names.get(name)
         if live is None or live.kind is not kind:
@@ -165,7 +165,7 @@ class Memory:
         """Take over a row that is on the disk: a mixture that is new, renamed or deleted."""
         live = self.by_id.get(row.id)
         if live is None:
-            live = Live(row)
+            live = Hosted(row)
         else:
             del self.by_id[row.id], self.names[live.row.name]
             self.on_renamed(live.row.name, row.name)
@@ -176,7 +176,7 @@ class Memory:
             self.damaged.discard(row.id)
             live.drop()
 
-    async def load(self, live: Live) -> Any:
+    async def load(self, live: Hosted) -> Any:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
         if live.object is None:
             self.check_ready()
@@ -205,7 +205,7 @@ class Memory:
             self._unload_idle()
         return live.object
 
-    def weigh(self, live: Live) -> None:
+    def weigh(self, live: Hosted) -> None:
         """Look at the size of a mixture now and then, and unload others if it has grown."""
         state = live.kind.learned(live.object)
         if state != live.state_size or live.since % WEIGH_EVERY == 0:
@@ -235,7 +235,7 @@ class Memory:
         if not self.ready:
             raise unavailable()
 
-    async def read(self, live: Live, call: Callable[[Any], T], *, quick: bool = True) -> T:
+    async def read(self, live: Hosted, call: Callable[[Any], T], *, quick: bool = True) -> T:
         """Return the result of a function of a mixture, while the mixture rests.
 
         A function that is quick where the mixture is small is called at once, others in a thread.
@@ -247,7 +247,7 @@ class Memory:
             mixture = await self.load(live)
             return await self.at_work(call, mixture, quick=live.small)
 
-    async def copy(self, live: Live) -> tuple[Any, int]:
+    async def copy(self, live: Hosted) -> tuple[Any, int]:
         """Return a copy of a mixture and its last event, for work that takes long."""
         return await self.read(live, lambda mixture: (mixture.copy(), live.sequence))
 
@@ -270,14 +270,14 @@ class Memory:
         if self._recovering is None or self._recovering.done():
             self._recovering = self._loop.create_task(self._recover())
 
-    def snapshot_aside(self, live: Live) -> None:
+    def snapshot_aside(self, live: Hosted) -> None:
         """Make a snapshot of a mixture in a thread, unless one is being made."""
         if live.row.id not in self.snapshots:
             task = self._loop.create_task(self._snapshot(live))
             self.snapshots[live.row.id] = task
             task.add_done_callback(lambda _: self.snapshots.pop(live.row.id))
 
-    async def _snapshot(self, live: Live) -> None:
+    async def _snapshot(self, live: Hosted) -> None:
         """Make a snapshot of a copy of a mixture, while the mixture goes on."""
         with suppress(Problem):
             async with live.turn:

@@ -10,7 +10,7 @@ import msgspec
 from normalhedge.live.line_stream import REFUSALS, refusal
 from normalhedge.service import _memory as memory
 from normalhedge.service._keys import Change, once
-from normalhedge.service._live import SMALL, Answered, Live, Loaded
+from normalhedge.service._live import SMALL, Answered, Hosted, Loaded
 from normalhedge.service._problems import Kind, Problem, unavailable
 from normalhedge.service._recovery import compressed_state, is_repeatable
 from normalhedge.service._senders import described
@@ -40,7 +40,7 @@ class Registry(memory.Memory):
 
     async def change(
         self,
-        live: Live,
+        live: Hosted,
         kind: str,
         request: dict[str, Any] | Requests,
         key: str | None = None,
@@ -54,7 +54,7 @@ class Registry(memory.Memory):
         self.replayed += answered.replayed
         return answered
 
-    async def _change(self, live: Live, change: Change) -> Answered:
+    async def _change(self, live: Hosted, change: Change) -> Answered:
         request = change.content
         self.check_ready()
         takes = live.cost * (1 if isinstance(request, dict) else len(request))
@@ -79,7 +79,7 @@ class Registry(memory.Memory):
 
     async def _work_in_thread(
         self,
-        live: Live,
+        live: Hosted,
         mixture: Any,
         request: dict[str, Any] | Requests,
         *,
@@ -98,7 +98,7 @@ class Registry(memory.Memory):
             raise unavailable()
         return worked
 
-    def _work(self, live: Live, loaded: Loaded, request: dict[str, Any] | Requests) -> Worked:
+    def _work(self, live: Hosted, loaded: Loaded, request: dict[str, Any] | Requests) -> Worked:
         """Let the mixture answer; its operations are in ``loaded.done``.
 
         The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
@@ -162,7 +162,7 @@ class Registry(memory.Memory):
         loaded.stream.reply(request, answer)
 
     def _log(
-        self, live: Live, change: Change, worked: Worked
+        self, live: Hosted, change: Change, worked: Worked
     ) -> "tuple[str, asyncio.Future[None] | None]":
         """Hand the operations over to the log; return the answer, and when it may be sent."""
         done = live.done

@@ -76,7 +76,7 @@ class Reward(Struct, forbid_unknown_fields=True):
     gain: Gain
 
 
-class ActionChange(Struct, forbid_unknown_fields=True):
+class ActionRequest(Struct, forbid_unknown_fields=True):
     """A change of actions: exactly one of these."""
 
     join: str | UnsetType = UNSET

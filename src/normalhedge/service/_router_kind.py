@@ -37,7 +37,7 @@ def _choice(form: forms.ChoiceRequest) -> dict[str, Any]:
     return {"choose": {name: value for name, value in wishes.items() if value is not None}}
 
 
-def _change(form: forms.ActionChange) -> dict[str, Any]:
+def _change(form: forms.ActionRequest) -> dict[str, Any]:
     change: dict[str, Any] = msgspec.to_builtins(form)
     if len(change) != 1:
         raise Problem(422, "give exactly one of join and leave")
@@ -62,7 +62,7 @@ class RouterKind(Kind):
              forms.Reward, CorrectedAnswer,
              lambda form: {"ticket": form.ticket, "correct": form.gain}),
         Verb("actions", "Let an action join or leave.",
-             forms.ActionChange, forms.ActionAnswer, _change, by_line=True),
+             forms.ActionRequest, forms.ActionAnswer, _change, by_line=True),
     )  # fmt: skip
     metrics = (
         (GaugeMetricFamily, "actions", "Actions."),

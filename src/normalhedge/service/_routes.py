@@ -18,7 +18,7 @@ from normalhedge.service._kinds import MIXTURE
 from normalhedge.service._mixture_forms import PeekAnswer, PeekRequest
 
 
-class Served(NamedTuple):
+class Handled(NamedTuple):
     """A kind of objects, and the handlers of requests about them."""
 
     kind: Kind
@@ -71,7 +71,7 @@ def health_routes(health: Any) -> list[Route]:
     ]
 
 
-def routes(overview: Any, broadcast: Any, health: Any, kinds: Sequence[Served]) -> list[Route]:
+def routes(overview: Any, broadcast: Any, health: Any, kinds: Sequence[Handled]) -> list[Route]:
     """Return all routes; the ones that are asked for most come first, as they are tried in turn."""
     each = [(_verbs(served), _of_one(served, broadcast)) for served in kinds]
     return [
@@ -90,7 +90,7 @@ def routes(overview: Any, broadcast: Any, health: Any, kinds: Sequence[Served]) 
 OFTEN = 2  # the verbs of a kind that are tried first
 
 
-def _verbs(served: Served) -> list[Route]:
+def _verbs(served: Handled) -> list[Route]:
     """Return the routes of the verbs of a kind."""
     kind = served.kind
     return [
@@ -100,7 +100,7 @@ def _verbs(served: Served) -> list[Route]:
     ]  # fmt: skip
 
 
-def _of_one(served: Served, broadcast: Any) -> list[Route]:
+def _of_one(served: Handled, broadcast: Any) -> list[Route]:
     """Return the other routes of a kind, which are the same for all kinds."""
     kind, c, v = served
     one, every, told = kind.path, f"/v1/{kind.words}", kind.shapes

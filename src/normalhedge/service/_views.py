@@ -14,7 +14,7 @@ from normalhedge.service import _recovery as recovery
 from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._forms import as_json, as_line, decode
 from normalhedge.service._kind import Kind
-from normalhedge.service._live import Live
+from normalhedge.service._live import Hosted
 from normalhedge.service._mixture_forms import PeekRequest
 from normalhedge.service._mixture_kind import check_forecasts
 from normalhedge.service._overview import alarm_page, from_log, healths, number_of, sender_of
@@ -34,7 +34,7 @@ class Views:
         self.registry = registry
         self.kind = kind
 
-    def _find(self, call: Call) -> Live:
+    def _find(self, call: Call) -> Hosted:
         """Return the object of a request."""
         return self.registry.find(call.name, self.kind)
 
@@ -159,7 +159,7 @@ class Views:
         name = f'attachment; filename="{live.row.name}.json"'
         return Reply(text, headers={"content-disposition": name})
 
-    def _text_at(self, live: Live, sequence: int) -> str:
+    def _text_at(self, live: Hosted, sequence: int) -> str:
         storage, number = self.registry.storage, live.row.id
         if not sequence:  # the oldest state from which the log can be replayed
             sequence = storage.snapshots(number)[-1]
@@ -175,7 +175,7 @@ class Views:
         )
 
     async def _exported(
-        self, live: Live, after: int, holder: Holder, *, whole: bool
+        self, live: Hosted, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
             work = self.registry.export(live, self._part, live.row.id, after, holder, whole)

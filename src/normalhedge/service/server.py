@@ -35,7 +35,7 @@ from normalhedge.service._openapi import document
 from normalhedge.service._overview import Overview
 from normalhedge.service._problems import InUseError, Problem, StorageFailure
 from normalhedge.service._registry import Registry
-from normalhedge.service._routes import Served, health_routes, page_routes, routes
+from normalhedge.service._routes import Handled, health_routes, page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
 from normalhedge.service._telling import target_of
@@ -155,7 +155,7 @@ class Service:
         metrics = Metrics(registry, alarms, lambda: broadcast.count, self._health)
         overview, directory = Overview(registry, metrics), Directory(registry)
         kinds = [
-            Served(kind, Changes(registry, directory, kind), Views(registry, kind))
+            Handled(kind, Changes(registry, directory, kind), Views(registry, kind))
             for kind in KINDS
         ]
         described = routes(overview, broadcast, self._health, kinds)

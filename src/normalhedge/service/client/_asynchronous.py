@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
 
 from normalhedge.mixtures import MixtureOptions
-from normalhedge.service.client._connection import Connection
+from normalhedge.service.client._connection import ServerConnection
 from normalhedge.service.client._encoding import (
     MIXTURES,
     ROUTERS,
@@ -24,7 +24,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=AsyncServed)
 
 
-class AsyncClient(Connection):
+class AsyncClient(ServerConnection):
     """A server of ``normalhedge serve``, for asyncio: `Client` says more.
 
     Parameters

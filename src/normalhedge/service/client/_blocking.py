@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from normalhedge.service.client._asynchronous import AsyncClient
-from normalhedge.service.client._connection import Connection
+from normalhedge.service.client._connection import ServerConnection
 from normalhedge.service.client._mixtures import AsyncServedMixture
 from normalhedge.service.client._routers import AsyncServedRouter
 from normalhedge.service.client._served import AsyncServed
@@ -74,7 +74,7 @@ def _describe(method: F, verb: Callable[..., Any], returns: str | None = None) -
     return method
 
 
-class Client(Connection):
+class Client(ServerConnection):
     """A server of ``normalhedge serve``.
 
     A request that gets no answer, or one that asks to come back later, is repeated with the same
@@ -148,7 +148,7 @@ class Client(Connection):
     delete_router = blocking(AsyncClient.delete_router)
 
 
-class Served:
+class _Served:
     """A mixture or a router of a server."""
 
     _verbs: AsyncServed
@@ -189,7 +189,7 @@ class Served:
         return f"{type(self).__name__}({self.name!r})"
 
 
-class ServedMixture(Served):
+class ServedMixture(_Served):
     """A mixture of a server, with the verbs of `Mixture`; made by `Client.mixture`.
 
     The same mistake raises the same error as with `Mixture`. A copy has the methods that have no
@@ -229,7 +229,7 @@ class ServedMixture(Served):
         return list(self.details()["item_names"])
 
 
-class ServedRouter(Served):
+class ServedRouter(_Served):
     """A router of a server, with the verbs of `Router`; made by `Client.router`.
 
     The same mistake raises the same error as with `Router`. A copy has the methods that have no

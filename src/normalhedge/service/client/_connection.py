@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 from normalhedge.service.client._transport import File, Transport, check_patience
 
 
-class Connection:
+class ServerConnection:
     """A connection to a server."""
 
     _blocking: ClassVar[bool] = False
@@ -38,7 +38,7 @@ class Connection:
         self._transport.patience = check_patience(seconds)
 
     @classmethod
-    def over(cls, other: "Connection") -> Self:
+    def over(cls, other: "ServerConnection") -> Self:
         """Return a client of this class over the connection of another client."""
         client = cls.__new__(cls)
         client.url, client._transport = other.url, other._transport

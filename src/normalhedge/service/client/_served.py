@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from normalhedge.boundary import whole_files
-from normalhedge.service.client._connection import Connection
+from normalhedge.service.client._connection import ServerConnection
 from normalhedge.service.client._encoding import path_of, plain, read_list, read_object
 from normalhedge.service.client._transport import Request, new_key
 
@@ -25,7 +25,7 @@ class AsyncServed:
 
     word: ClassVar[str]  # what it is
 
-    def __init__(self, client: Connection, name: str) -> None:
+    def __init__(self, client: ServerConnection, name: str) -> None:
         self.name = name
         self._path = path_of(name, self.word)
         self._transport = client._transport
