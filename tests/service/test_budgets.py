@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -282,23 +282,14 @@ def test_one_round_of_a_long_log_reads_a_few_events(
         monkeypatch.setattr(storage, "_page", page)
         loss = recover(storage, 1).mixture.settings.loss
         read.clear()
-        rounds, place = whole(past_rounds(storage, 1, loss, PastLimits(1, 10**6)))
+        rounds, place = past_rounds(storage, 1, loss, PastLimits(1, 10**6))
         assert json.loads(rounds[0])["ticket"] == 1198
         assert sum(read) <= 2
         assert place == Place(31, 39)
-        rounds, _ = whole(past_rounds(storage, 1, loss, PastLimits(10_000, 20_000)))
+        rounds, _ = past_rounds(storage, 1, loss, PastLimits(10_000, 20_000))
         assert sum(map(len, rounds)) < 21_000
     finally:
         storage.close()
-
-
-def whole(work: Generator[None, None, Any]) -> Any:
-    """Return the result of work that is done in steps."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return done.value
 
 
 def test_a_search_through_many_events_ends_early_with_a_cursor(

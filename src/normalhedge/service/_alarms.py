@@ -22,10 +22,12 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import KINDS as ALERTS, Alert
 from normalhedge.service import _logs as logs
+from normalhedge.service._delays import read_delays
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._problems import Problem, StorageFailure
+from normalhedge.service._recovery import read_text, state_text
 from normalhedge.service._registry import Registry
-from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch
+from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch, Storage
 from normalhedge.service._telling import NotTold, Target
 
 KINDS = ("overdue", *ALERTS)
@@ -156,6 +158,7 @@ class Alarms:
         by_id = self.registry.by_id
         self._looked = {number: look for number, look in self._looked.items() if number in by_id}
         for live in list(by_id.values()):
+            await self._search(live)
             await self._look_at(live)
         async with self._writing:
             now, facts = time.time(), {}
@@ -183,6 +186,13 @@ class Alarms:
         told = None if self.target else 0.0
         return AlarmRow(self._last, *key, since, fact.sentence, now, None, told)
 
+    async def _search(self, live: LiveMixture) -> None:
+        """Read earlier delays, if rounds wait and the last ones do not tell how long is usual."""
+        delays = live.delays
+        if live.known and not live.searched and delays.made and delays.usual() is None:
+            live.searched = True
+            delays.learn_from(await self.registry.aside(live, read_delays, live.row.id))
+
     async def _look_at(self, live: LiveMixture) -> None:
         """Look for alerts of a mixture that has changed."""
         sequence, rest = self._looked.get(live.row.id, (-1, 0.0))
@@ -195,7 +205,11 @@ class Alarms:
         took = LONG
         try:
             sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.at_work(_alerts, mixture)
+            if live.small:
+                alerts, took = await self.registry.at_work(_alerts, mixture)
+            else:
+                state = await self.registry.export(live, state_text, mixture)
+                alerts, took = await self.registry.aside(live, _alerts_of, state)
         except Problem:
             return
         except Exception as error:
@@ -245,6 +259,12 @@ def _alerts(mixture: Mixture) -> tuple[tuple[Alert, ...], float]:
     """Return the alerts of a mixture, and how long this thread took to find them."""
     begun = time.thread_time()
     return mixture.alerts(), time.thread_time() - begun
+
+
+def _alerts_of(storage: Storage, state: str) -> tuple[tuple[Alert, ...], float]:
+    """Return the alerts of a state, and how long they took."""
+    del storage
+    return _alerts(read_text(state.encode("ascii")))
 
 
 def _key(row: AlarmRow) -> Key:

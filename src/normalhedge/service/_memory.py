@@ -1,8 +1,7 @@
 """The mixtures of a service in memory: loaded when used, and dropped when the log fails."""
 
 import asyncio
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _logs as logs
+from normalhedge.service._aside import Aside
 from normalhedge.service._committer import Committer
 from normalhedge.service._limits import Limits
 from normalhedge.service._live import SMALL, LiveMixture
@@ -29,7 +29,6 @@ SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixt
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
-STEP = 0.01  # the seconds of one step of work that is done in steps
 
 # The numbers of threads: for the database; for work that is known to be quick, so that it does not
 # wait for the rest; and for the rest. Each thread that computes delays the event loop.
@@ -53,6 +52,7 @@ class Memory:
         self._readers = ThreadPoolExecutor(READERS, "reader")
         self._quick = ThreadPoolExecutor(QUICK, "quick")
         self._slow = ThreadPoolExecutor(SLOW, "slow")
+        self._aside = Aside(storage)
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
@@ -95,6 +95,7 @@ class Memory:
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
+        await self._aside.stop()
         for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
@@ -144,12 +145,10 @@ class Memory:
         async with live.exporting:
             return await self.at_work(call, *arguments, quick=live.small)
 
-    async def in_steps(self, live: LiveMixture, work: Generator[None, None, T]) -> T:
-        """Return the result of work that is done in steps, between which others have a turn."""
-        done: list[T] = []
-        while not done:
-            await self.export(live, _advance, work, done)
-        return done[0]
+    async def aside(self, live: LiveMixture, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of the database for a mixture in a process of its own: once at a time."""
+        async with live.exporting:
+            return await self._aside(call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
@@ -305,13 +304,3 @@ class Memory:
         self.committer.sequence = max(self.committer.sequence, last)
         self.ready = True
         logs.info("storage", sentence="the database can be used again")
-
-
-def _advance(work: Generator[None, None, T], done: list[T]) -> None:
-    """Go on with work for a step; put its result into a list, if it is done."""
-    until = time.thread_time() + STEP
-    try:
-        while time.thread_time() < until:
-            next(work)
-    except StopIteration as end:
-        done.append(end.value)

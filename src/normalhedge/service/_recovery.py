@@ -8,7 +8,7 @@ from typing import NamedTuple
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
-from normalhedge.service._delays import Delays, read_delays
+from normalhedge.service._delays import FEW_OPERATIONS, Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
@@ -44,7 +44,8 @@ def recover(storage: Storage, mixture: int) -> Recovered:
         live = repeat(storage, live, event)
         last = event.sequence
         operations += event.operations if last > newest else 0
-    return Recovered(live, last, newest, operations, read_delays(storage, mixture, live.pending))
+    delays = read_delays(storage, mixture, live.pending, FEW_OPERATIONS)
+    return Recovered(live, last, newest, operations, delays)
 
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
@@ -106,9 +107,14 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
-        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
+        return read_text(zlib.decompress(state))
     except (ValueError, OSError, zlib.error) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
+
+
+def read_text(text: bytes) -> Mixture:
+    """Return the mixture of a state."""
+    return Mixture.of(read_snapshot_text(text, "the state").state)
 
 
 def state_text(mixture: Mixture) -> str:

@@ -25,12 +25,13 @@ from normalhedge.service._metrics import Metrics
 from normalhedge.service._past import END, PastLimits, Place, past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, is_wide, refuse
-from normalhedge.service._storage import Event
+from normalhedge.service._storage import Event, Storage
 from normalhedge.service.access import Holder
 
 T = TypeVar("T")
 
 FEW = 500  # rounds that are listed at once
+FEW_ROUNDS = 100  # rounds of a short page of history
 AT_ONCE = 20  # the number of mixtures whose health is told before others are served
 
 
@@ -107,10 +108,12 @@ class Views:
         async with live.summing:  # whoever asks meanwhile gets the same summary
             if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
                 copy, sequence = await self.registry.copy(live)
-                text = await self.registry.export(
-                    live, lambda: as_json(summary_form(copy.summary()))
-                )
-                live.summary = sequence, text.decode()
+                if live.small:
+                    text = await self.registry.export(live, _summary, copy)
+                else:
+                    state = await self.registry.export(live, recovery.state_text, copy)
+                    text = await self._from_log(self.registry.aside(live, _summary_of, state))
+                live.summary = sequence, text
             return Reply(live.summary[1])
 
     async def pending(self, call: Call) -> Reply:
@@ -178,8 +181,12 @@ class Views:
             raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
         limits = PastLimits(limit, self.registry.limits.answer, since, until)
-        work = past_rounds(self.registry.storage, live.row.id, loss, limits, place)
-        rounds, before = await self._from_log(self.registry.in_steps(live, work))
+        arguments = (live.row.id, loss, limits, place)
+        if limit <= FEW_ROUNDS and live.small and since is None and until is None:
+            work = self.registry.export(live, past_rounds, self.registry.storage, *arguments)
+        else:
+            work = self.registry.aside(live, past_rounds, *arguments)
+        rounds, before = await self._from_log(work)
         rest = {"loss_name": str(loss), "next": None if before is None else str(before)}
         return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
 
@@ -191,15 +198,10 @@ class Views:
             copy, _ = await self.registry.copy(live)
             text = await self.registry.export(live, recovery.state_text, copy)
         else:
-            text = await self._from_log(self.registry.at_work(self._text_at, live, int(sequence)))
+            work = self.registry.aside(live, _text_at, live.row.id, int(sequence))
+            text = await self._from_log(work)
         name = f'attachment; filename="{live.row.name}.json"'
         return Reply(text, headers={"content-disposition": name})
-
-    def _text_at(self, live: LiveMixture, sequence: int) -> str:
-        storage, number = self.registry.storage, live.row.id
-        if not sequence:  # the oldest state from which the log can be replayed
-            sequence = storage.snapshots(number)[-1]
-        return recovery.state_text(recovery.state_at(storage, number, sequence))
 
     async def log(self, call: Call) -> StreamedReply:
         """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
@@ -214,27 +216,11 @@ class Views:
         self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            work = self.registry.export(live, self._part, live.row.id, after, holder, whole)
+            work = self.registry.aside(live, _part, live.row.id, after, holder.scope, whole)
             part, after = await self._from_log(work)
             if not part:
                 return
             yield part
-
-    def _part(
-        self,
-        number: int,
-        after: int,
-        holder: Holder,
-        whole: bool,  # noqa: FBT001
-    ) -> tuple[bytes, int]:
-        """Return the next part of an export, and the last event that is in it."""
-        events = self.registry.storage.events(number, after)
-        if not events:
-            return b"", after
-        lines = [
-            line for event in events for line in (_whole(event, holder) if whole else _lines(event))
-        ]
-        return b"\n".join([*lines, b""]), events[-1].sequence
 
     async def changes(self, call: Call) -> StreamedReply:
         """Export the changes of the list of mixtures: who created, renamed or deleted one."""
@@ -248,7 +234,8 @@ class Views:
             for event in events:
                 body = json.loads(event.body)
                 told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
-                yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
+                sender = _sender(event.sender, holder.scope)
+                yield as_json(told | {"change": body} | sender) + b"\n"
 
     async def _from_log(self, work: Awaitable[T]) -> T:
         """Return the result of work that reads the log."""
@@ -272,12 +259,36 @@ class Views:
         return Reply(self.document)
 
 
-def _whole(event: Event, holder: Holder) -> list[bytes]:
+def _text_at(storage: Storage, mixture: int, sequence: int) -> str:
+    """Return the state after an event; for 0, the oldest from which the log can be replayed."""
+    if not sequence:
+        sequence = storage.snapshots(mixture)[-1]
+    return recovery.state_text(recovery.state_at(storage, mixture, sequence))
+
+
+def _part(
+    storage: Storage,
+    mixture: int,
+    after: int,
+    scope: str,
+    whole: bool,  # noqa: FBT001
+) -> tuple[bytes, int]:
+    """Return the next part of an export, and the last event that is in it."""
+    events = storage.events(mixture, after)
+    if not events:
+        return b"", after
+    lines = [
+        line for event in events for line in (_whole(event, scope) if whole else _lines(event))
+    ]
+    return b"\n".join([*lines, b""]), events[-1].sequence
+
+
+def _whole(event: Event, scope: str) -> list[bytes]:
     """Return the line of an event with its answer, which both are JSON already."""
     plain = event._asdict()
     plain["digest"] = None if event.digest is None else event.digest.hex()
     plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
-    plain |= _sender(plain.pop("sender"), holder)
+    plain |= _sender(plain.pop("sender"), scope)
     return [as_json(plain)]
 
 
@@ -300,9 +311,9 @@ def line_of(operation: Operation) -> dict[str, Any]:
     return operation
 
 
-def _sender(text: str | None, holder: Holder) -> dict[str, Any]:
+def _sender(text: str | None, scope: str) -> dict[str, Any]:
     """Return the sender of an event, for administrators only: it has the addresses of others."""
-    return {"sender": json.loads(text)} if text and holder.scope == "admin" else {}
+    return {"sender": json.loads(text)} if text and scope == "admin" else {}
 
 
 def _weights(mixture: Mixture) -> dict[str, float | None]:
@@ -328,6 +339,16 @@ SAME = (
 
 OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "since", "retired")
 """The fields of an expert that a summary tells."""
+
+
+def _summary(mixture: Mixture) -> str:
+    return as_json(summary_form(mixture.summary())).decode()
+
+
+def _summary_of(storage: Storage, state: str) -> str:
+    """Return the summary of a state."""
+    del storage
+    return _summary(recovery.read_text(state.encode("ascii")))
 
 
 def summary_form(summary: Summary) -> dict[str, Any]:
