@@ -10,13 +10,13 @@ import os
 import pickle
 import signal
 import struct
+import subprocess
 import sys
 import threading
-from asyncio.subprocess import Process
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, TypeVar
 
 from normalhedge.service._problems import StorageFailure
 from normalhedge.service._storage import Storage
@@ -29,76 +29,75 @@ LENGTH = struct.Struct("<Q")  # the number of bytes of the message behind it
 
 
 class Aside:
-    """The process, which calls functions of the database in the order of nobody's requests."""
+    """The process; it calls functions of the database, a few at a time."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._process: Process | None = None
-        self._listening: asyncio.Task[None] | None = None
-        self._starting = asyncio.Lock()
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._number = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._writer = ThreadPoolExecutor(1, "aside")
+        self._waiting: dict[int, Future[Any]] = {}  # of the present process
 
     async def __call__(self, call: Callable[..., T], *arguments: Any) -> T:
         """Return ``call(storage, *arguments)``; all of it must be known to pickle."""
-        try:
-            async with self._starting:
-                if self._process is None or self._listening is None or self._listening.done():
-                    await self._start()
-            assert self._process is not None
-            assert self._process.stdin is not None
-            self._number += 1
-            number = self._number
-            self._waiting[number] = asyncio.get_running_loop().create_future()
-            try:
-                self._process.stdin.write(_message((number, call, arguments)))
-                await self._process.stdin.drain()
-                result: T = await self._waiting[number]
-            finally:
-                del self._waiting[number]
-        except OSError as error:
-            raise StorageFailure(
-                f"the process that reads the database has ended: {error}"
-            ) from error
-        return result
+        answer: Future[T] = Future()
+        await asyncio.wrap_future(self._writer.submit(self._send, answer, call, arguments))
+        return await asyncio.wrap_future(answer)
 
-    async def _start(self) -> None:
-        """Start the process, and hand the database over."""
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", __name__,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+    def _send(self, answer: "Future[Any]", call: Callable[..., Any], arguments: Any) -> None:
+        """Hand work over to the process, and start it if there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(_message(self._storage))
-        self._listening = asyncio.create_task(self._listen(self._process))
+        number = id(answer)
+        self._waiting[number] = answer
+        try:
+            self._process.stdin.write(_message((number, call, arguments)))
+            self._process.stdin.flush()
+        except OSError:
+            self._waiting.pop(number, None)
+            raise StorageFailure(ENDED) from None
 
-    async def _listen(self, process: Process) -> None:
-        """Hand results to those who wait for them, until the process ends."""
-        assert process.stdout is not None
-        with suppress(asyncio.IncompleteReadError, OSError):
-            while True:
-                (size,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
-                number, result, failure = pickle.loads(await process.stdout.readexactly(size))
-                future = self._waiting.get(number)
-                if future is None or future.done():  # nobody waits any more
-                    continue
-                if failure is None:
-                    future.set_result(result)
-                else:
-                    future.set_exception(failure)
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(
-                    StorageFailure("the process that reads the database has ended")
-                )
+    def _start(self) -> None:
+        command = [sys.executable, "-m", __name__]
+        pipe = subprocess.PIPE
+        process = self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+        if hasattr(os, "setpriority"):  # also while it loads
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+        assert process.stdin is not None
+        process.stdin.write(_message(self._storage))
+        waiting: dict[int, Future[Any]] = {}
+        self._waiting = waiting
+        threading.Thread(target=_listen, args=(process, waiting), daemon=True).start()
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """End the process."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+        self._writer.shutdown(cancel_futures=True)
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+ENDED = "the process that reads the database has ended"
+
+
+def _listen(process: subprocess.Popen[bytes], waiting: "dict[int, Future[Any]]") -> None:
+    """Hand results to those who wait for them, until the process ends."""
+    assert process.stdout is not None
+    with suppress(EOFError, OSError):
+        while True:
+            number, result, failure = _read(process.stdout)
+            answer = waiting.pop(number)
+            if not answer.set_running_or_notify_cancel():
+                continue  # nobody waits any more
+            if failure is None:
+                answer.set_result(result)
+            else:
+                answer.set_exception(failure)
+    process.wait()
+    for answer in list(waiting.values()):
+        if answer.set_running_or_notify_cancel():
+            answer.set_exception(StorageFailure(ENDED))
 
 
 def _message(content: Any) -> bytes:
@@ -106,8 +105,8 @@ def _message(content: Any) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
-def _read(source: BinaryIO) -> Any:
-    """Return a message; raise an EOFError when the server has ended."""
+def _read(source: IO[bytes]) -> Any:
+    """Return a message; raise an EOFError when the other side has ended."""
     head = source.read(LENGTH.size)
     if len(head) < LENGTH.size:
         raise EOFError
@@ -116,9 +115,7 @@ def _read(source: BinaryIO) -> Any:
 
 def main() -> None:
     """Answer the messages of a server until it ends."""
-    with suppress(ValueError, OSError):  # the server is told, and ends this process
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.nice(NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told, and ends this process
     storage, turn = _read(sys.stdin.buffer), threading.Lock()
 
     def work(number: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

@@ -95,7 +95,7 @@ class Memory:
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
-        await self._aside.stop()
+        await asyncio.to_thread(self._aside.stop)
         for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
