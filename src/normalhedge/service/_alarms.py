@@ -191,7 +191,7 @@ class Alarms:
         delays = live.delays
         if live.known and not live.searched and delays.made and delays.usual() is None:
             live.searched = True
-            delays.learn_from(await self.registry.aside(live, read_delays, live.row.id))
+            delays.learn_from(await self.registry.process(read_delays, live.row.id))
 
     async def _look_at(self, live: LiveMixture) -> None:
         """Look for alerts of a mixture that has changed."""
@@ -208,8 +208,8 @@ class Alarms:
             if live.small:
                 alerts, took = await self.registry.at_work(_alerts, mixture)
             else:
-                state = await self.registry.export(live, state_text, mixture)
-                alerts, took = await self.registry.aside(live, _alerts_of, state)
+                state = await self.registry.at_work(state_text, mixture)
+                alerts, took = await self.registry.process(_alerts_of, state)
         except Problem:
             return
         except Exception as error:

@@ -52,7 +52,7 @@ class Memory:
         self._readers = ThreadPoolExecutor(READERS, "reader")
         self._quick = ThreadPoolExecutor(QUICK, "quick")
         self._slow = ThreadPoolExecutor(SLOW, "slow")
-        self._aside = Aside(storage)
+        self.process = Aside(storage)
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
@@ -95,7 +95,7 @@ class Memory:
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
-        await asyncio.to_thread(self._aside.stop)
+        await asyncio.to_thread(self.process.stop)
         for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
@@ -148,7 +148,7 @@ class Memory:
     async def aside(self, live: LiveMixture, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function of the database for a mixture in a process of its own: once at a time."""
         async with live.exporting:
-            return await self._aside(call, *arguments)
+            return await self.process(call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""

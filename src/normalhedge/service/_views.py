@@ -183,7 +183,8 @@ class Views:
         limits = PastLimits(limit, self.registry.limits.answer, since, until)
         arguments = (live.row.id, loss, limits, place)
         if limit <= FEW_ROUNDS and live.small and since is None and until is None:
-            work = self.registry.export(live, past_rounds, self.registry.storage, *arguments)
+            storage = self.registry.storage
+            work = self.registry.at_work(past_rounds, storage, *arguments, quick=True)
         else:
             work = self.registry.aside(live, past_rounds, *arguments)
         rounds, before = await self._from_log(work)
