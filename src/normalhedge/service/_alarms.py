@@ -8,7 +8,6 @@ same alarm.
 """
 
 import asyncio
-import copy
 import json
 import time
 from collections import Counter
@@ -25,9 +24,8 @@ from normalhedge.service import _logs as logs
 from normalhedge.service._delays import read_delays
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._problems import Problem, StorageFailure
-from normalhedge.service._recovery import read_text, state_text
 from normalhedge.service._registry import Registry
-from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch, Storage
+from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch
 from normalhedge.service._telling import NotTold, Target
 
 KINDS = ("overdue", *ALERTS)
@@ -199,17 +197,13 @@ class Alarms:
         if live.mixture is None or live.sequence == sequence or time.monotonic() < rest:
             return
 
-        def twin(mixture: Mixture) -> tuple[int, Mixture]:
-            return live.sequence, copy.copy(mixture)
-
         took = LONG
         try:
-            sequence, mixture = await self.registry.read(live, twin)
             if live.small:
+                mixture, sequence = await self.registry.copy(live)
                 alerts, took = await self.registry.at_work(_alerts, mixture)
             else:
-                state = await self.registry.at_work(state_text, mixture)
-                alerts, took = await self.registry.process(_alerts_of, state)
+                sequence, (alerts, took) = await self.registry.of_state(live, _alerts)
         except Problem:
             return
         except Exception as error:
@@ -259,12 +253,6 @@ def _alerts(mixture: Mixture) -> tuple[tuple[Alert, ...], float]:
     """Return the alerts of a mixture, and how long this thread took to find them."""
     begun = time.thread_time()
     return mixture.alerts(), time.thread_time() - begun
-
-
-def _alerts_of(storage: Storage, state: str) -> tuple[tuple[Alert, ...], float]:
-    """Return the alerts of a state, and how long they took."""
-    del storage
-    return _alerts(read_text(state.encode("ascii")))
 
 
 def _key(row: AlarmRow) -> Key:

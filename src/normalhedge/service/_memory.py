@@ -20,7 +20,7 @@ from normalhedge.service._problems import (
     no_mixture,
     unavailable,
 )
-from normalhedge.service._recovery import compressed_state, recover
+from normalhedge.service._recovery import END, compressed_state, of_state, recover
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ T = TypeVar("T")
 SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
+WRITTEN = 0.005  # the seconds between two looks whether an event is on the disk
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
 
 # The numbers of threads: for the database; for work that is known to be quick, so that it does not
@@ -144,6 +145,17 @@ class Memory:
         """Do the same for a mixture: once at a time, and quickly if it is small."""
         async with live.exporting:
             return await self.at_work(call, *arguments, quick=live.small)
+
+    async def of_state(self, live: LiveMixture, call: Callable[[Mixture], T]) -> tuple[int, T]:
+        """Return the last event of a mixture, and a function of its state, found in the process.
+
+        The process reads the state from the database, which must have the last event first.
+        """
+        sequence = live.sequence if live.mixture is not None else END
+        while live.unwritten and self.committer.stored < sequence:
+            await asyncio.sleep(WRITTEN)
+        self.check_ready()
+        return sequence, await self.aside(live, of_state, live.row.id, sequence, call)
 
     async def aside(self, live: LiveMixture, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function of the database for a mixture in a process of its own: once at a time."""
@@ -276,14 +288,11 @@ class Memory:
             task.add_done_callback(lambda _: self.snapshots.pop(live.row.id))
 
     async def _snapshot(self, live: LiveMixture) -> None:
-        """Make a snapshot of a copy of a mixture, while the mixture goes on."""
-        with suppress(Problem):
-            async with live.turn:
-                mixture = await self.load(live)
-                copy = await self.at_work(mixture.copy)
-                sequence, since, previous = live.sequence, live.since, live.snapshot
-            state = await self.at_work(compressed_state, copy)
-            if live.mixture is mixture and self.ready:
+        """Make a snapshot of a mixture, while the mixture goes on."""
+        with suppress(Problem, StorageFailure, DamagedLog):
+            mixture, since, previous = live.mixture, live.since, live.snapshot
+            sequence, state = await self.of_state(live, compressed_state)
+            if mixture is not None and live.mixture is mixture and self.ready:
                 self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
                 live.snapshot, live.since = sequence, live.since - since
 

@@ -1,9 +1,10 @@
 """The present state of a mixture: one of its snapshots, and the events since, done again."""
 
 import json
+import threading
 import zlib
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
@@ -11,6 +12,10 @@ from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
 from normalhedge.service._delays import FEW_OPERATIONS, Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
+
+T = TypeVar("T")
+
+END = 1 << 62  # behind all events
 
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
@@ -69,12 +74,43 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
     begin = max((s for s in storage.snapshots(mixture) if s <= sequence), default=None)
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
-    live = read_state(storage, mixture, begin)
-    for event in storage.all_events(mixture, begin):
+    return advance(storage, mixture, read_state(storage, mixture, begin), begin, sequence)
+
+
+def advance(storage: Storage, mixture: int, live: Mixture, after: int, sequence: int) -> Mixture:
+    """Return a mixture after an event, from the mixture after an earlier one."""
+    for event in storage.all_events(mixture, after):
         if event.sequence > sequence:
             break
         live = repeat(storage, live, event)
     return live
+
+
+class Last(NamedTuple):
+    """The state that was asked for last: the next question often repeats a few events only."""
+
+    mixture: int
+    sequence: int
+    live: Mixture
+
+
+_last: Last | None = None
+_turn = threading.Lock()
+
+
+def of_state(storage: Storage, mixture: int, sequence: int, call: Callable[[Mixture], T]) -> T:
+    """Return the result of a function of the state of a mixture after an event."""
+    global _last  # noqa: PLW0603 -- what a process remembers
+    with _turn:
+        last, _last = _last, None
+        if last is not None and last.mixture == mixture and last.sequence <= sequence != END:
+            live = advance(storage, mixture, last.live, last.sequence, sequence)
+        else:
+            live = state_at(storage, mixture, sequence)
+        if sequence != END:
+            _last = Last(mixture, sequence, live)
+            live = live.copy()
+    return call(live)
 
 
 def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
@@ -107,14 +143,9 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
-        return read_text(zlib.decompress(state))
+        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
     except (ValueError, OSError, zlib.error) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
-
-
-def read_text(text: bytes) -> Mixture:
-    """Return the mixture of a state."""
-    return Mixture.of(read_snapshot_text(text, "the state").state)
 
 
 def state_text(mixture: Mixture) -> str:

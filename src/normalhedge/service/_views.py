@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -107,14 +107,15 @@ class Views:
         live = self.registry.find(call.name)
         async with live.summing:  # whoever asks meanwhile gets the same summary
             if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
-                copy, sequence = await self.registry.copy(live)
-                if live.small:
-                    text = await self.registry.export(live, _summary, copy)
-                else:
-                    state = await self.registry.export(live, recovery.state_text, copy)
-                    text = await self._from_log(self.registry.aside(live, _summary_of, state))
-                live.summary = sequence, text
+                live.summary = await self._from_log(self._of_state(live, _summary))
             return Reply(live.summary[1])
+
+    async def _of_state(self, live: LiveMixture, call: Callable[[Mixture], T]) -> tuple[int, T]:
+        """Return the last event of a mixture, and a function of its state that takes long."""
+        if not live.small:
+            return await self.registry.of_state(live, call)
+        copy, sequence = await self.registry.copy(live)
+        return sequence, await self.registry.export(live, call, copy)
 
     async def pending(self, call: Call) -> Reply:
         """List rounds that wait for their outcomes, by ticket."""
@@ -196,8 +197,7 @@ class Views:
         live = self.registry.find(call.name)
         sequence = _number(call.query_params, "sequence", 0)
         if sequence is None:
-            copy, _ = await self.registry.copy(live)
-            text = await self.registry.export(live, recovery.state_text, copy)
+            _, text = await self._from_log(self._of_state(live, recovery.state_text))
         else:
             work = self.registry.aside(live, _text_at, live.row.id, int(sequence))
             text = await self._from_log(work)
@@ -344,12 +344,6 @@ OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "sinc
 
 def _summary(mixture: Mixture) -> str:
     return as_json(summary_form(mixture.summary())).decode()
-
-
-def _summary_of(storage: Storage, state: str) -> str:
-    """Return the summary of a state."""
-    del storage
-    return _summary(recovery.read_text(state.encode("ascii")))
 
 
 def summary_form(summary: Summary) -> dict[str, Any]:
