@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
@@ -18,6 +19,10 @@ T = TypeVar("T")
 END = 1 << 62  # behind all events
 
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
+
+
+HEAVY = 0.001
+"""After an event that takes longer, in seconds, other threads have Python's lock for as long."""
 
 
 class Recovered(NamedTuple):
@@ -46,8 +51,11 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
     for event in storage.all_events(mixture, last):
+        begun = time.thread_time()
         live = repeat(storage, live, event)
-        last = event.sequence
+        last, took = event.sequence, time.thread_time() - begun
+        if took > HEAVY:
+            time.sleep(took)
         operations += event.operations if last > newest else 0
     delays = read_delays(storage, mixture, live.pending, FEW_OPERATIONS)
     return Recovered(live, last, newest, operations, delays)
