@@ -75,7 +75,8 @@ class Aside:
         self._writer.shutdown(cancel_futures=True)
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            with suppress(OSError):  # what was not written is lost with the process
+                self._process.__exit__(None, None, None)
 
 
 ENDED = "the process that reads the database has ended"
@@ -84,7 +85,7 @@ ENDED = "the process that reads the database has ended"
 def _listen(process: subprocess.Popen[bytes], waiting: "dict[int, Future[Any]]") -> None:
     """Hand results to those who wait for them, until the process ends."""
     assert process.stdout is not None
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError, ValueError):
         while True:
             number, result, failure = _read(process.stdout)
             answer = waiting.pop(number)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
-from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
+from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation, sum_rows
 from normalhedge.service._delays import FEW_OPERATIONS, Delays, read_delays
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
@@ -44,12 +44,16 @@ def operations_of(event: Event) -> list[Operation]:
 def recover(storage: Storage, mixture: int) -> Recovered:
     """Return the present state of a mixture.
 
-    It begins with the newest snapshot that is old enough for the later events to fill the history
-    of the mixture, on which `Mixture.summary` and `Mixture.correct` depend: snapshots of versions
-    before 0.3 do not hold it.
+    It begins with the newest snapshot. One of a version before 0.3 does not hold the history, on
+    which `Mixture.summary` and `Mixture.correct` depend: there it begins with a snapshot that is
+    old enough for the later events to fill the history.
     """
     last, newest = first_snapshot(storage, mixture)
-    live, operations = read_state(storage, mixture, last), 0
+    live, operations = read_state(storage, mixture, newest), 0
+    if len(live.history) or not live.live.total_sums[sum_rows.SETTLED]:
+        last = newest
+    elif last != newest:
+        live = read_state(storage, mixture, last)
     for event in storage.all_events(mixture, last):
         begun = time.thread_time()
         live = repeat(storage, live, event)
