@@ -169,7 +169,7 @@ def portable(session: nox.Session) -> None:
 
 @nox.session
 def cross(session: nox.Session) -> None:
-    """Compile the core for macOS, Windows and musl with clang, and with the cross compilers here."""
+    """Compile the core for macOS, Windows and musl by clang; for Windows and aarch64 by g++."""
     install(session, "cross", package=False)
     out = ROOT / "build" / "cross"
     zig = (str(Path(session.virtualenv.bin) / "python"), "-m", "ziglang", "c++", "-target")

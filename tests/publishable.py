@@ -32,7 +32,7 @@ def check(path: Path) -> None:
         sys.exit(f"{path}: its bill of materials is not CycloneDX 1.6: {fault}")
     if sys.platform == "linux" and not re.search(r"-(many|musl)linux_\d+_\d+_\w+", path.name):
         sys.exit(f"{path}: the tag of a wheel for PyPI names manylinux or musllinux")
-    sys.stdout.write(f"{path}: the tag, {len(licences)} licences and the bill of materials are right\n")
+    sys.stdout.write(f"{path}: tag, licences and bill of materials are right\n")
 
 
 if __name__ == "__main__":
