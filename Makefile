@@ -12,7 +12,7 @@ CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp src/core
 POLLSTERS = $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)')
 WEATHER = $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)')
 
-.PHONY: help paper blend latent compare test check format docs bench wheel system clean
+.PHONY: help paper blend latent compare test check format docs bench peers wheel system clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -79,6 +79,9 @@ docs: $(DOCS)  ## run every example, build the site into out/site, and check it
 
 bench: $(READY)  ## measure the speed, as ratios to NumPy; KEEP=yes writes it into the record
 	$(BIN)/python -m benchmarks $(if $(KEEP),--keep)
+
+peers: $(READY)  ## run other libraries next to ours, and write docs/peers.md; an hour
+	$(BIN)/nox -s peers
 
 wheel: $(READY)  ## build the sdist and the wheel, check both, and try the wheel in an empty venv
 	$(BIN)/nox -s wheel

@@ -67,13 +67,15 @@ UNCOUNTED = (
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Run other libraries beside ours: the same weights, and the time of a round."""
+    """Run other libraries next to ours: weights, times, and who wins where, into docs/peers.md."""
     install(session, "peers")
     tests = ["tests/test_peers.py", "tests/tables/test_nixtla.py"]
     tests += ["tests/integrations/test_nixtla.py", "docs/coming-from"]
     session.run("pytest", "-m", "", *tests)
     session.run("python", "-m", "benchmarks.peers")
-    session.run("python", "-m", "benchmarks.intervals.mapie_peer")
+    for table in ("panels.overview", "overall"):
+        session.run("python", "-m", f"benchmarks.{table}")
+    session.run("python", "docs/hero_picture.py")
 
 
 @nox.session
