@@ -86,7 +86,7 @@ peers: $(READY)  ## run other libraries next to ours, and write docs/peers.md; a
 wheel: $(READY)  ## build the sdist and the wheel, check both, and try the wheel in an empty venv
 	$(BIN)/nox -s wheel
 
-PARTS ?= compiler browser postgres proxies pandoc java tex cross
+PARTS ?= compiler browser postgres proxies pandoc words java tex cross
 
 system:  ## as root on Debian: install programs that tests can use; PARTS="browser postgres" names some
 	@.ci/system $(PARTS)
