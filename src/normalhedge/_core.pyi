@@ -42,6 +42,7 @@ class Routing:
     late: bool
     changed: bool
     mean: float
+    bytes: float
     spending: tuple[float, float, float, float]
     costs: list[float]
 

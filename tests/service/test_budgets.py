@@ -280,7 +280,7 @@ def test_one_round_of_a_long_log_reads_a_few_events(
             return rows
 
         monkeypatch.setattr(storage, "_page", page)
-        loss = recover(storage, 1).mixture.settings.loss
+        loss = recover(storage, 1).object.settings.loss
         read.clear()
         rounds, place = past_rounds(storage, 1, loss, PastLimits(1, 10**6))
         assert json.loads(rounds[0])["ticket"] == 1198
@@ -303,7 +303,7 @@ def test_a_search_through_many_events_ends_early_with_a_cursor(
     storage = storage_of(db)
     storage.open()
     try:
-        loss = recover(storage, 1).mixture.settings.loss
+        loss = recover(storage, 1).object.settings.loss
         for until, rounds in ((began - 3600, 0), (began, 99)):
             place: Place | None = END
             parts = found = 0
@@ -337,7 +337,7 @@ def test_a_large_snapshot_is_made_aside(db: str, monkeypatch: pytest.MonkeyPatch
             stored = storage.snapshot(1, sequence)
             assert stored is not None
             assert state_text(read_state(storage, 1, sequence)) == state_text(own)
-        assert state_text(recover(storage, 1).mixture) == state
+        assert state_text(recover(storage, 1).object) == state
     finally:
         storage.close()
 

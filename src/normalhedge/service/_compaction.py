@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from normalhedge.service import _logs as logs
 from normalhedge.service._forms import CompactedAnswer
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._live import Live
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._recovery import compressed_state, first_snapshot, state_at
 from normalhedge.service._registry import Registry
@@ -36,7 +36,7 @@ ALL = Cut(math.inf, math.inf)
 """All events that a restart does not need."""
 
 
-async def compact(registry: Registry, live: LiveMixture, before: Cut) -> CompactedAnswer:
+async def compact(registry: Registry, live: Live, before: Cut) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.

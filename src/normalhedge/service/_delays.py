@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from normalhedge.mixtures.state import Operation
+from normalhedge.live.journal import Operation
 from normalhedge.service._storage import Storage
 
 LIVE = 1.0
@@ -48,7 +48,7 @@ class Overdue(NamedTuple):
 
 
 class Delays:
-    """The pending rounds of a mixture with their times, and the last delays of outcomes."""
+    """The pending rounds of an object with their times, and the last delays of outcomes."""
 
     def __init__(self) -> None:
         self.made: dict[int, float] = {}
@@ -138,9 +138,12 @@ def _limit(groups: list[tuple[float, float]]) -> float | None:
 class _Times(msgspec.Struct):
     """The part of an operation that tells when a round began or ended."""
 
-    update: int | None = None
+    update: int | None = None  # update, reward: the ticket of a round that ended
+    reward: int | None = None
     ticket: int | None = None
-    predict: msgspec.Raw = msgspec.Raw()  # empty if no round begins
+    # predict, choose: empty if no round begins
+    predict: msgspec.Raw = msgspec.Raw()
+    choose: msgspec.Raw = msgspec.Raw()
 
 
 PREDICTED = msgspec.Raw(b"{}")  # stands for forecasts
@@ -158,14 +161,16 @@ def read_delays(
     delays, made, settled = Delays(), dict[int, float](), dict[int, float]()
     for time, operations in _newest(storage, mixture, most):
         for operation in reversed(operations):
-            if bytes(operation.predict) and operation.ticket is not None:
+            begins = bytes(operation.predict) or bytes(operation.choose)
+            ended = operation.reward if operation.update is None else operation.update
+            if begins and operation.ticket is not None:
                 delays.last_forecast = max(delays.last_forecast or time, time)
                 made[operation.ticket] = time
                 if operation.ticket in settled:
                     delays.learn(time, settled.pop(operation.ticket) - time)
-            elif operation.update is not None:
+            elif ended is not None:
                 delays.last_outcome = max(delays.last_outcome or time, time)
-                settled[operation.update] = time
+                settled[ended] = time
         if delays.full:
             break
     for ticket, time in list(settled.items())[:KEPT]:
@@ -221,10 +226,10 @@ def note(delays: Delays, operations: list[Operation], now: float) -> int | None:
     first: int | None = None
     for operation in operations:
         values: dict[str, Any] = operation
-        if "predict" in values:
+        if "predict" in values or "choose" in values:
             ticket = values["ticket"]
             first = ticket if first is None else first
             delays.begin(ticket, now)
-        elif "update" in values:
-            delays.settle(values["update"], now)
+        elif "update" in values or "reward" in values:
+            delays.settle(values["update" if "update" in values else "reward"], now)
     return first
