@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "em.hpp"
@@ -28,6 +29,24 @@ struct Laned {
     bool ended;
 };
 
+// Room for numbers that are written before they are read.
+class Room {
+public:
+    void grow(size_t size) {
+        if (size <= size_) return;
+        numbers_.reset(new double[size]);
+        size_ = size;
+    }
+    double* data() { return numbers_.get(); }
+    const double* data() const { return numbers_.get(); }
+    double& operator[](size_t i) { return numbers_[i]; }
+    double operator[](size_t i) const { return numbers_[i]; }
+
+private:
+    std::unique_ptr<double[]> numbers_;
+    size_t size_ = 0;
+};
+
 // The numbers of some models side by side: a number of a state at [s * lanes + lane].
 struct Lanes {
     size_t states, lanes, rounds;
@@ -36,7 +55,8 @@ struct Lanes {
     std::vector<double> centre, over_width, student;  // `student`: 1 or 0
     std::vector<double> location, inverse, degrees, over_degrees, log_norm;
     std::vector<double> initial, transition, moves, kept;
-    std::vector<double> table, predicted, highest, likelihoods, total;
+    Room table, predicted, highest, likelihoods;
+    std::vector<double> total;
     std::vector<double> sums;  // 4 x states x lanes: of w, w u, w u y, w u y^2
 
     void resize(size_t k, size_t width, size_t T) {
@@ -47,10 +67,8 @@ struct Lanes {
             part->assign(k * width, 0.0);
         for (auto* part : {&transition, &moves, &kept}) part->assign(k * k * width, 0.0);
         sums.assign(4 * k * width, 0.0);
-        for (auto* part : {&table, &predicted})
-            if (part->size() < T * k * width) part->resize(T * k * width);
-        for (auto* part : {&highest, &likelihoods})
-            if (part->size() < T * width) part->resize(T * width);
+        for (auto* part : {&table, &predicted}) part->grow(T * k * width);
+        for (auto* part : {&highest, &likelihoods}) part->grow(T * width);
     }
 };
 
@@ -310,7 +328,7 @@ template <size_t K, size_t L>
         Kernels::add(now, start, T);
         return;
     }
-    std::copy(now.initial.begin(), now.initial.end(), now.predicted.begin() + start * k * L);
+    std::copy(now.initial.begin(), now.initial.end(), now.predicted.data() + start * k * L);
     std::fill(now.total.begin(), now.total.end(), 0.0);
     for (size_t part = 0; part < parts; ++part) {
         double counts[L];
@@ -374,22 +392,19 @@ public:
     LaneFits(const double* y, size_t rounds, const Guards& guards, double tolerance)
         : y_(y), rounds_(rounds), guards_(guards), tolerance_(tolerance) {}
 
-    // M steps with the shares of a division, rounds x models: 0.9 for the state of the division.
-    void start(std::vector<Laned*>& models, const std::int64_t* const* divisions) {
-        const size_t width = lanes_for(models.empty() ? 1 : models[0]->chain.states);
-        for (size_t begin = 0; begin < models.size(); begin += width) {
-            gather(models.data() + begin, std::min(width, models.size() - begin));
-            const size_t k = now_.states, L = now_.lanes;
-            for (size_t l = 0; l < count_; ++l) {
-                const std::int64_t* labels = divisions[begin + l];
-                for (size_t t = mine_[l]->first; t < rounds_; ++t)
-                    for (size_t s = 0; s < k; ++s)
-                        now_.table[(t * k + s) * L + l] =
-                            (static_cast<size_t>(labels[t - mine_[l]->first]) == s ? 0.9 : 0.0) +
-                            0.1 / static_cast<double>(k);
-            }
-            maximise(true);
+    // M steps of up to eight models with the shares of a division, rounds x models: 0.9 for the state of the division.
+    void start(Laned* const* models, size_t count, const std::int64_t* const* divisions) {
+        gather(models, count);
+        const size_t k = now_.states, L = now_.lanes;
+        for (size_t l = 0; l < L; ++l) {
+            const std::int64_t* labels = divisions[std::min(l, count - 1)];
+            for (size_t t = now_.first[l]; t < rounds_; ++t)
+                for (size_t s = 0; s < k; ++s)
+                    now_.table[(t * k + s) * L + l] =
+                        (static_cast<size_t>(labels[t - now_.first[l]]) == s ? 0.9 : 0.0) +
+                        0.1 / static_cast<double>(k);
         }
+        maximise(true);
     }
 
     // Iterate until all models have ended, or so many times.
