@@ -62,8 +62,8 @@ struct Lanes {
     void resize(size_t k, size_t width, size_t T) {
         states = k, lanes = width, rounds = T;
         first.assign(width, 0);
-        for (auto* part : {&centre, &over_width, &student, &total}) part->assign(width, 0.0);
-        for (auto* part : {&location, &inverse, &degrees, &over_degrees, &log_norm, &initial})
+        total.assign(width, 0.0);
+        for (auto* part : {&centre, &over_width, &student, &location, &inverse, &degrees, &over_degrees, &log_norm, &initial})
             part->assign(k * width, 0.0);
         for (auto* part : {&transition, &moves, &kept}) part->assign(k * k * width, 0.0);
         sums.assign(4 * k * width, 0.0);
@@ -102,28 +102,27 @@ struct LaneKernels {
                 continue;
             }
             for (size_t l = 0; l < L; ++l) high[l] = -1e300;
+            if (any) {
+                // The lanes of all states in one loop: logarithms need wide registers.
+#pragma omp simd
+                for (size_t i = 0; i < k * L; ++i) {
+                    const double away = (y - centre[i]) * over[i] - location[i];
+                    const double normal = norm[i] - 0.5 * (away * away * inverse[i]);
+                    const double square = 2.0 * (norm[i] - normal);
+                    const double heavy =
+                        norm[i] - 0.5 * (degrees[i] + 1.0) * log(1.0 + square * over_degrees[i]);
+                    row[i] = student[i] > 0.0 ? heavy : normal;
+                }
+            }
             for (size_t s = 0; s < k; ++s) {
 #pragma omp simd
                 for (size_t l = 0; l < L; ++l) {
                     const size_t i = s * L + l;
-                    const double away = (y - centre[l]) * over[l] - location[i];
-                    const double square = away * away * inverse[i];
-                    row[i] = norm[i] - 0.5 * square;
-                    high[l] = larger(high[l], row[i]);
-                }
-            }
-            if (any) {
-                for (size_t l = 0; l < L; ++l) high[l] = student[l] > 0.0 ? -1e300 : high[l];
-                for (size_t s = 0; s < k; ++s) {
-#pragma omp simd
-                    for (size_t l = 0; l < L; ++l) {
-                        const size_t i = s * L + l;
-                        const double square = 2.0 * (norm[i] - row[i]);
-                        const double heavy =
-                            norm[i] - 0.5 * (degrees[i] + 1.0) * log(1.0 + square * over_degrees[i]);
-                        row[i] = student[l] > 0.0 ? heavy : row[i];
-                        high[l] = larger(high[l], row[i]);
+                    if (!any) {
+                        const double away = (y - centre[i]) * over[i] - location[i];
+                        row[i] = norm[i] - 0.5 * (away * away * inverse[i]);
                     }
+                    high[l] = larger(high[l], row[i]);
                 }
             }
             for (size_t s = 0; s < k; ++s) {
@@ -253,30 +252,29 @@ struct LaneKernels {
             const double* row = now.table.data() + t * n;
             const double y = now.y[t];
             if (y != y) continue;
-            for (size_t s = 0; s < k && !any; ++s) {
+            if (!any) {
+                for (size_t s = 0; s < k; ++s) {
 #pragma omp simd
-                for (size_t l = 0; l < L; ++l) {
-                    const size_t i = s * L + l;
-                    const double x = (y - centre[l]) * over[l];
-                    zero[i] += row[i];
-                    two[i] += row[i] * x;
-                    three[i] += row[i] * x * x;
+                    for (size_t l = 0; l < L; ++l) {
+                        const size_t i = s * L + l;
+                        const double x = (y - centre[i]) * over[i];
+                        zero[i] += row[i];
+                        two[i] += row[i] * x;
+                        three[i] += row[i] * x * x;
+                    }
                 }
+                continue;
             }
-            for (size_t s = 0; s < k && any; ++s) {
 #pragma omp simd
-                for (size_t l = 0; l < L; ++l) {
-                    const size_t i = s * L + l;
-                    const double x = (y - centre[l]) * over[l];
-                    const double away = x - location[i];
-                    const double heavy =
-                        (degrees[i] + 1.0) / (degrees[i] + away * away * inverse[i]);
-                    const double u = row[i] * (student[l] > 0.0 ? heavy : 1.0);
-                    zero[i] += row[i];
-                    one[i] += u;
-                    two[i] += u * x;
-                    three[i] += u * x * x;
-                }
+            for (size_t i = 0; i < n; ++i) {
+                const double x = (y - centre[i]) * over[i];
+                const double away = x - location[i];
+                const double heavy = (degrees[i] + 1.0) / (degrees[i] + away * away * inverse[i]);
+                const double u = row[i] * (student[i] > 0.0 ? heavy : 1.0);
+                zero[i] += row[i];
+                one[i] += u;
+                two[i] += u * x;
+                three[i] += u * x * x;
             }
         }
     }
@@ -438,9 +436,11 @@ private:
         for (size_t l = 0; l < L; ++l) {
             const Laned& model = *models[std::min(l, count - 1)];  // spare lanes repeat the last
             now_.first[l] = model.first;
-            now_.centre[l] = model.centre;
-            now_.over_width[l] = 1.0 / model.width;
-            now_.student[l] = model.student ? 1.0 : 0.0;
+            for (size_t s = 0; s < k; ++s) {
+                now_.centre[s * L + l] = model.centre;
+                now_.over_width[s * L + l] = 1.0 / model.width;
+                now_.student[s * L + l] = model.student ? 1.0 : 0.0;
+            }
             for (size_t s = 0; s < k; ++s) now_.initial[s * L + l] = model.chain.initial[s];
             for (size_t i = 0; i < k * k; ++i)
                 now_.transition[i * L + l] = model.chain.transition[i];
