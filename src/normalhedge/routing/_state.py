@@ -296,7 +296,7 @@ def _record(row: tuple[Any, ...], names: tuple[str, ...], contexts: dict[int, st
 
 
 def _label(context: Any) -> str:
-    """Return a context as JSON text, by which it is known."""
+    """Return the JSON text that identifies a context."""
     parts = context.values() if isinstance(context, Mapping) else [context]
     for part in parts:
         if not isinstance(part, str | int):  # truth values are whole numbers

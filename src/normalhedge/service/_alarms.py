@@ -8,7 +8,6 @@ same alarm.
 """
 
 import asyncio
-import copy
 import json
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import KINDS as ALERTS, Alert
 from normalhedge.service import _logs as logs
+from normalhedge.service._delays import read_delays
 from normalhedge.service._live import Hosted
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
@@ -156,6 +156,7 @@ class Alarms:
         by_id = self.registry.by_id
         self._looked = {number: look for number, look in self._looked.items() if number in by_id}
         for live in list(by_id.values()):
+            await self._search(live)
             await self._look_at(live)
         async with self._writing:
             now, facts = time.time(), {}
@@ -183,6 +184,13 @@ class Alarms:
         told = None if self.target else 0.0
         return AlarmRow(self._last, *key, since, fact.sentence, now, None, told)
 
+    async def _search(self, live: Hosted) -> None:
+        """Read earlier delays, if rounds wait and the last ones do not tell how long is usual."""
+        delays = live.delays
+        if live.known and not live.searched and delays.made and delays.usual() is None:
+            live.searched = True
+            delays.learn_from(await self.registry.process(read_delays, live.row.id))
+
     async def _look_at(self, live: Hosted) -> None:
         """Look for alerts of a mixture that has changed."""
         sequence, rest = self._looked.get(live.row.id, (-1, 0.0))
@@ -191,13 +199,13 @@ class Alarms:
         if not live.kind.has_alerts:
             return
 
-        def twin(mixture: Mixture) -> tuple[int, Mixture]:
-            return live.sequence, copy.copy(mixture)
-
         took = LONG
         try:
-            sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.at_work(_alerts, mixture)
+            if live.small:
+                mixture, sequence = await self.registry.copy(live)
+                alerts, took = await self.registry.at_work(_alerts, mixture)
+            else:
+                sequence, (alerts, took) = await self.registry.of_state(live, _alerts)
         except Problem:
             return
         except Exception as error:

@@ -46,12 +46,17 @@ async def compact(registry: Registry, live: Hosted, before: Cut) -> CompactedAns
         oldest, cut = await registry.in_thread(_cut, storage, number, before)
         if cut <= oldest:
             return CompactedAnswer(0, oldest)
-        state = await registry.at_work(lambda: compressed_state(state_at(storage, number, cut)))
+        state = await registry.aside(live, _state_at, number, cut)
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
         return CompactedAnswer(await _remove(registry, number, cut), cut)
     except (StorageFailure, DamagedLog) as error:
         raise unavailable() from error
+
+
+def _state_at(storage: Storage, mixture: int, sequence: int) -> bytes:
+    """Return the state after an event, as a database holds it."""
+    return compressed_state(state_at(storage, mixture, sequence))
 
 
 async def _remove(registry: Registry, number: int, cut: int) -> int:

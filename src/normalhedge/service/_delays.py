@@ -33,8 +33,9 @@ LATE, SHARE, BEYOND = 2.0, 0.9, 1.5
 of the rounds keep to: outcomes that wait for the end of a weekend are not late."""
 
 PAGE = 16  # events that are read at once
-MOST_OPERATIONS, MOST_LETTERS = 20_000, 16_000_000
-"""No more operations, and letters of their text, are read to find the last delays."""
+FEW_OPERATIONS, MOST_OPERATIONS, LETTERS = 1000, 20_000, 800
+"""The number of operations that are read to find the last delays, at first and where these do not
+tell the usual delay; and the letters of their text, for each."""
 
 
 class Overdue(NamedTuple):
@@ -81,6 +82,11 @@ class Delays:
                 return
         insort(groups, (begun, delay))
         del groups[:-KEPT]
+
+    def learn_from(self, others: "Delays") -> None:
+        """Note the delays that were found elsewhere."""
+        for begun, delay in others._groups:
+            self.learn(begun, delay)
 
     @property
     def last(self) -> float:
@@ -145,13 +151,15 @@ PREDICTED = msgspec.Raw(b"{}")  # stands for forecasts
 _operations = msgspec.json.Decoder(list[_Times] | _Times)
 
 
-def read_delays(storage: Storage, mixture: int, pending: Iterable[int]) -> Delays:
+def read_delays(
+    storage: Storage, mixture: int, pending: Iterable[int] = (), most: int = MOST_OPERATIONS
+) -> Delays:
     """Return the delays of a mixture and the times of its pending rounds, from its log.
 
     A round whose event is not in the log any more counts from the first event that is.
     """
     delays, made, settled = Delays(), dict[int, float](), dict[int, float]()
-    for time, operations in _newest(storage, mixture):
+    for time, operations in _newest(storage, mixture, most):
         for operation in reversed(operations):
             begins = bytes(operation.predict) or bytes(operation.choose)
             ended = operation.reward if operation.update is None else operation.update
@@ -189,11 +197,11 @@ def _times_of(
     return times
 
 
-def _newest(storage: Storage, mixture: int) -> Iterator[tuple[float, list[_Times]]]:
+def _newest(storage: Storage, mixture: int, most: int) -> Iterator[tuple[float, list[_Times]]]:
     """Yield the times and operations of events, the newest first, as many as are worth reading."""
     before: int | None = None
     count = letters = 0
-    while count < MOST_OPERATIONS and letters < MOST_LETTERS:
+    while count < most and letters < LETTERS * most:
         page = storage.bodies_before(mixture, before, PAGE)
         if not page:
             return

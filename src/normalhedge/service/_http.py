@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
 from normalhedge.service._calls import EVENTS, HEAD, JSON, LINES, Body, Call, problem_reply
-from normalhedge.service._flight import Flight
+from normalhedge.service._flight import SHORT, Flight
 from normalhedge.service._forms import as_json
 from normalhedge.service._limits import Limits
 from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
@@ -133,12 +133,18 @@ class Endpoint:
         size = int(length) if length.isdigit() else 0
         if b"transfer-encoding" in head:
             size = self.limits.body
+        if size <= SHORT:
+            await self._reply(scope, receive, send, holder)
+            return
         async with self.flight.request(size):
-            response = await self.handler(self._call(scope, receive, send, holder))
-            if len(getattr(response, "body", b"")) > PART:
-                await self._send(response, send)
-            else:
-                await response(scope, receive, send)
+            await self._reply(scope, receive, send, holder)
+
+    async def _reply(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> None:
+        response = await self.handler(self._call(scope, receive, send, holder))
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
 
     def _call(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> Call:
         call = Call(scope, receive, send)

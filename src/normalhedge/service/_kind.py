@@ -142,6 +142,11 @@ class Kind(ABC):
     def line_of(self, operation: Operation) -> dict[str, Any]:
         """Return the line of a stream that asks for an operation."""
 
+    def has_past(self, thing: Any) -> bool:
+        """Tell whether an object of a snapshot has all the past rounds that it needs."""
+        del thing
+        return True
+
     def loss(self, thing: Any) -> Loss | None:
         """Return the loss by which rounds are judged; None if they have gains."""
         del thing

@@ -48,7 +48,8 @@ class Hosted:
         self.unwritten = 0
         self.gone = False
         self.delays = Delays()
-        self.known = False  # whether the delays were read
+        # known, searched: whether the last delays were read, and earlier ones, too
+        self.known = self.searched = False
         self.alerts: list[dict[str, Any]] | None = None  # None as long as nobody looked for them
         self.unload()
 
@@ -88,7 +89,7 @@ class Hosted:
         self.done = []
         self.stream = self.kind.stream(state.object, self.done.append, budget)
         self.sequence, self.snapshot, self.since = state.sequence, state.snapshot, state.operations
-        self.delays, self.known = state.delays, True
+        self.delays, self.known, self.searched = state.delays, True, False
         for ticket in state.object.pending:  # rounds of a state that was imported
             self.delays.made.setdefault(ticket, self.row.created)
 

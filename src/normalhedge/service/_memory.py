@@ -1,15 +1,14 @@
 """The mixtures of a service in memory: loaded when used, and dropped when the log fails."""
 
 import asyncio
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from typing import Any, TypeVar
 
 from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _logs as logs
+from normalhedge.service._aside import Aside
 from normalhedge.service._committer import Committer
 from normalhedge.service._kind import Kind
 from normalhedge.service._limits import Limits
@@ -21,7 +20,7 @@ from normalhedge.service._problems import (
     no_object,
     unavailable,
 )
-from normalhedge.service._recovery import compressed_state, recover
+from normalhedge.service._recovery import END, compressed_state, of_state, recover
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
@@ -29,8 +28,8 @@ T = TypeVar("T")
 SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
+WRITTEN = 0.005  # the seconds between two looks whether an event is on the disk
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
-STEP = 0.01  # the seconds of one step of work that is done in steps
 
 # The numbers of threads: for the database; for work that is known to be quick, so that it does not
 # wait for the rest; and for the rest. Each thread that computes delays the event loop.
@@ -54,6 +53,7 @@ class Memory:
         self._readers = ThreadPoolExecutor(READERS, "reader")
         self._quick = ThreadPoolExecutor(QUICK, "quick")
         self._slow = ThreadPoolExecutor(SLOW, "slow")
+        self.process = Aside(storage)
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
@@ -97,6 +97,7 @@ class Memory:
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
+        await asyncio.to_thread(self.process.stop)
         for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
@@ -147,12 +148,21 @@ class Memory:
         async with live.exporting:
             return await self.at_work(call, *arguments, quick=live.small)
 
-    async def in_steps(self, live: Hosted, work: Generator[None, None, T]) -> T:
-        """Return the result of work that is done in steps, between which others have a turn."""
-        done: list[T] = []
-        while not done:
-            await self.export(live, _advance, work, done)
-        return done[0]
+    async def of_state(self, live: Hosted, call: Callable[[Any], T]) -> tuple[int, T]:
+        """Return the last event of a mixture, and a function of its state, found in the process.
+
+        The process reads the state from the database, which must have the last event first.
+        """
+        sequence = live.sequence if live.object is not None else END
+        while live.unwritten and self.committer.stored < sequence:
+            await asyncio.sleep(WRITTEN)
+        self.check_ready()
+        return sequence, await self.aside(live, of_state, live.row.id, sequence, call)
+
+    async def aside(self, live: Hosted, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of the database for a mixture in a process of its own: once at a time."""
+        async with live.exporting:
+            return await self.process(call, *arguments)
 
     def find(self, name: str, kind: Kind) -> Hosted:
         """Return a mixture or a router; raise a problem if there is none of this name."""
@@ -186,8 +196,7 @@ class Memory:
                 raise no_object(live.row.name, live.kind.word)
             epoch = self.storage.epoch
             try:
-                work = partial(recover, whole=live.kind.is_whole)
-                state = await self.at_work(work, self.storage, live.row.id)
+                state = await self.at_work(recover, self.storage, live.row.id)
             except StorageFailure as error:
                 self.failed(error, set())
                 raise unavailable() from error
@@ -278,14 +287,11 @@ class Memory:
             task.add_done_callback(lambda _: self.snapshots.pop(live.row.id))
 
     async def _snapshot(self, live: Hosted) -> None:
-        """Make a snapshot of a copy of a mixture, while the mixture goes on."""
-        with suppress(Problem):
-            async with live.turn:
-                mixture = await self.load(live)
-                copy = await self.at_work(mixture.copy)
-                sequence, since, previous = live.sequence, live.since, live.snapshot
-            state = await self.at_work(compressed_state, copy)
-            if live.object is mixture and self.ready:
+        """Make a snapshot of a mixture, while the mixture goes on."""
+        with suppress(Problem, StorageFailure, DamagedLog):
+            before, since, previous = live.object, live.since, live.snapshot
+            sequence, state = await self.of_state(live, compressed_state)
+            if before is not None and live.object is before and self.ready:
                 self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
                 live.snapshot, live.since = sequence, live.since - since
 
@@ -306,13 +312,3 @@ class Memory:
         self.committer.sequence = max(self.committer.sequence, last)
         self.ready = True
         logs.info("storage", sentence="the database can be used again")
-
-
-def _advance(work: Generator[None, None, T], done: list[T]) -> None:
-    """Go on with work for a step; put its result into a list, if it is done."""
-    until = time.thread_time() + STEP
-    try:
-        while time.thread_time() < until:
-            next(work)
-    except StopIteration as end:
-        done.append(end.value)

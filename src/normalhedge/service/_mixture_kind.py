@@ -195,6 +195,10 @@ class MixtureKind(Kind):
             return {"ticket": operation["correct"], "correct": operation["outcome"]}
         return operation
 
+    def has_past(self, thing: Any) -> bool:
+        """Tell whether it has a history: snapshots of versions before 0.3 do not hold it."""
+        return bool(len(thing.history) or not thing.live.total_sums[sum_rows.SETTLED])
+
     def loss(self, thing: Mixture) -> Loss:
         """Return the loss by which rounds are judged."""
         return thing.settings.loss

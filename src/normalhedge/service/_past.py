@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -99,17 +99,15 @@ Past: TypeAlias = tuple[list[bytes], Place | None]
 
 def past_rounds(
     storage: Storage, mixture: int, loss: Loss | None, limits: PastLimits, place: Place = END
-) -> Generator[None, None, Past]:
+) -> Past:
     """Return the last rounds before a place as JSON, the oldest first, and the place before them.
 
-    A round that was corrected later, within these, has its last outcome. It yields between rounds,
-    as there may be many.
+    A round that was corrected later, within these, has its last outcome.
     """
     forecasts = Forecasts(storage, mixture)
     rounds: dict[int, bytes] = {}  # by ticket, the newest first
     size = scanned = 0
     for event in _settling(storage, mixture, limits, place):
-        yield
         if isinstance(event, int):
             scanned += SKIPPED
             if scanned > SCAN:
@@ -131,7 +129,6 @@ def past_rounds(
             forecasts.complete(settlement, loss)
             rounds[ticket] = as_json(settlement)
             size += len(rounds[ticket])
-            yield
         scanned += len(event.body) + len(event.answer)
         if scanned > SCAN:
             return list(reversed(rounds.values())), Place(event.sequence)

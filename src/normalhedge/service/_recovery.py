@@ -1,18 +1,28 @@
 """The present state of an object: one of its snapshots, and the events since, done again."""
 
 import json
+import threading
+import time
 import zlib
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
 from normalhedge.live.journal import Operation
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY
-from normalhedge.service._delays import Delays, read_delays
+from normalhedge.service._delays import FEW_OPERATIONS, Delays, read_delays
 from normalhedge.service._kinds import kind_of_object, kind_of_state
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
+T = TypeVar("T")
+
+END = 1 << 62  # behind all events
+
 MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
+
+
+HEAVY = 0.001
+"""After an event that takes longer, in seconds, other threads have Python's lock for as long."""
 
 
 class Recovered(NamedTuple):
@@ -31,21 +41,28 @@ def operations_of(event: Event) -> list[Operation]:
     return body if isinstance(body, list) else [body]
 
 
-def recover(storage: Storage, mixture: int, *, whole: bool = False) -> Recovered:
+def recover(storage: Storage, mixture: int) -> Recovered:
     """Return the present state of a mixture or a router.
 
-    It begins with the newest snapshot that is old enough for the later events to fill the history
-    of the mixture, on which `Mixture.summary` and `Mixture.correct` depend: snapshots of versions
-    before 0.3 do not hold it. Snapshots that are ``whole`` do.
+    It begins with the newest snapshot. One of a version before 0.3 does not hold the history, on
+    which `Mixture.summary` and `Mixture.correct` depend: there it begins with a snapshot that is
+    old enough for the later events to fill the history.
     """
     last, newest = first_snapshot(storage, mixture)
-    last = newest if whole else last
-    live, operations = read_state(storage, mixture, last), 0
+    live, operations = read_state(storage, mixture, newest), 0
+    if kind_of_object(live).has_past(live):
+        last = newest
+    elif last != newest:
+        live = read_state(storage, mixture, last)
     for event in storage.all_events(mixture, last):
+        begun = time.thread_time()
         live = repeat(storage, live, event)
-        last = event.sequence
+        last, took = event.sequence, time.thread_time() - begun
+        if took > HEAVY:
+            time.sleep(took)
         operations += event.operations if last > newest else 0
-    return Recovered(live, last, newest, operations, read_delays(storage, mixture, live.pending))
+    delays = read_delays(storage, mixture, live.pending, FEW_OPERATIONS)
+    return Recovered(live, last, newest, operations, delays)
 
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
@@ -69,12 +86,43 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Any:
     begin = max((s for s in storage.snapshots(mixture) if s <= sequence), default=None)
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
-    live = read_state(storage, mixture, begin)
-    for event in storage.all_events(mixture, begin):
+    return advance(storage, mixture, read_state(storage, mixture, begin), begin, sequence)
+
+
+def advance(storage: Storage, mixture: int, live: Any, after: int, sequence: int) -> Any:
+    """Return a mixture after an event, from the mixture after an earlier one."""
+    for event in storage.all_events(mixture, after):
         if event.sequence > sequence:
             break
         live = repeat(storage, live, event)
     return live
+
+
+class Last(NamedTuple):
+    """The state that was asked for last: the next question often repeats a few events only."""
+
+    mixture: int
+    sequence: int
+    live: Any
+
+
+_last: Last | None = None
+_turn = threading.Lock()
+
+
+def of_state(storage: Storage, mixture: int, sequence: int, call: Callable[[Any], T]) -> T:
+    """Return the result of a function of the state of a mixture after an event."""
+    global _last  # noqa: PLW0603 -- what a process remembers
+    with _turn:
+        last, _last = _last, None
+        if last is not None and last.mixture == mixture and last.sequence <= sequence != END:
+            live = advance(storage, mixture, last.live, last.sequence, sequence)
+        else:
+            live = state_at(storage, mixture, sequence)
+        if sequence != END:
+            _last = Last(mixture, sequence, live)
+            live = live.copy()
+    return call(live)
 
 
 def repeat(storage: Storage, mixture: Any, event: Event) -> Any:

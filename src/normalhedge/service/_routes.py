@@ -145,7 +145,7 @@ PLACE = Path(__file__).parent  # the folder of this package
 
 HOMES = {"dashboard": "/", "pages": "/docs"}
 """The folders whose files are served, and the addresses of ``index.html``; files of other projects
-are in the folder ``vendor``, which `vendor/versions.json` lists."""
+are in the folder ``vendor``, which `vendor/vendored.cdx.json` lists."""
 
 mimetypes.add_type("text/javascript", ".js")  # Windows may know it as another type
 

@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +15,7 @@ from normalhedge.service import _recovery as recovery
 from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._forms import as_json, as_line, decode
 from normalhedge.service._kind import Kind
+from normalhedge.service._kinds import kind_of_object
 from normalhedge.service._live import Hosted
 from normalhedge.service._mixture_forms import PeekRequest
 from normalhedge.service._mixture_kind import check_forecasts
@@ -21,10 +23,13 @@ from normalhedge.service._overview import alarm_page, from_log, healths, number_
 from normalhedge.service._past import END, PastLimits, Place, past_rounds
 from normalhedge.service._problems import Problem, unavailable
 from normalhedge.service._registry import Registry, refuse
-from normalhedge.service._storage import Event
+from normalhedge.service._storage import Event, Storage
 from normalhedge.service.access import Holder
 
+T = TypeVar("T")
+
 FEW = 500  # rounds that are listed at once
+FEW_ROUNDS = 100  # rounds of a short page of history
 
 
 class Views:
@@ -91,10 +96,15 @@ class Views:
         live = self._find(call)
         async with live.summing:  # whoever asks meanwhile gets the same summary
             if live.summary is None or live.object is None or live.summary[0] != live.sequence:
-                copy, sequence = await self.registry.copy(live)
-                text = await self.registry.export(live, lambda: as_json(self.kind.summary(copy)))
-                live.summary = sequence, text.decode()
+                live.summary = await from_log(self._of_state(live, _summary))
             return Reply(live.summary[1])
+
+    async def _of_state(self, live: Hosted, call: Callable[[Any], T]) -> tuple[int, T]:
+        """Return the last event of an object, and a function of its state that takes long."""
+        if not live.small:
+            return await self.registry.of_state(live, call)
+        copy, sequence = await self.registry.copy(live)
+        return sequence, await self.registry.export(live, call, copy)
 
     async def pending(self, call: Call) -> Reply:
         """List rounds that wait for their outcomes, by ticket."""
@@ -141,8 +151,13 @@ class Views:
             raise Problem(422, "before must be the 'next' of an earlier answer") from None
         loss = await self.registry.read(live, self.kind.loss)
         limits = PastLimits(limit, self.registry.limits.answer, since, until)
-        work = past_rounds(self.registry.storage, live.row.id, loss, limits, place)
-        rounds, before = await from_log(self.registry.in_steps(live, work))
+        arguments = (live.row.id, loss, limits, place)
+        if limit <= FEW_ROUNDS and live.small and since is None and until is None:
+            storage = self.registry.storage
+            work = self.registry.at_work(past_rounds, storage, *arguments, quick=True)
+        else:
+            work = self.registry.aside(live, past_rounds, *arguments)
+        rounds, before = await from_log(work)
         rest: dict[str, Any] = {} if loss is None else {"loss_name": str(loss)}
         rest["next"] = None if before is None else str(before)
         return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
@@ -152,18 +167,11 @@ class Views:
         live = self._find(call)
         sequence = number_of(call.query_params, "sequence", 0)
         if sequence is None:
-            copy, _ = await self.registry.copy(live)
-            text = await self.registry.export(live, recovery.state_text, copy)
+            _, text = await from_log(self._of_state(live, recovery.state_text))
         else:
-            text = await from_log(self.registry.at_work(self._text_at, live, int(sequence)))
+            text = await from_log(self.registry.aside(live, _text_at, live.row.id, int(sequence)))
         name = f'attachment; filename="{live.row.name}.json"'
         return Reply(text, headers={"content-disposition": name})
-
-    def _text_at(self, live: Hosted, sequence: int) -> str:
-        storage, number = self.registry.storage, live.row.id
-        if not sequence:  # the oldest state from which the log can be replayed
-            sequence = storage.snapshots(number)[-1]
-        return recovery.state_text(recovery.state_at(storage, number, sequence))
 
     async def log(self, call: Call) -> StreamedReply:
         """Export the log as lines that the command line replays to the same numbers."""
@@ -178,36 +186,42 @@ class Views:
         self, live: Hosted, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            work = self.registry.export(live, self._part, live.row.id, after, holder, whole)
-            part, after = await from_log(work)
+            form = partial(_whole, holder) if whole else partial(_lines, self.kind)
+            part, after = await from_log(self.registry.aside(live, _part, live.row.id, after, form))
             if not part:
                 return
             yield part
 
-    def _part(
-        self,
-        number: int,
-        after: int,
-        holder: Holder,
-        whole: bool,  # noqa: FBT001
-    ) -> tuple[bytes, int]:
-        """Return the next part of an export, and the last event that is in it."""
-        events = self.registry.storage.events(number, after)
-        if not events:
-            return b"", after
-        lines = [
-            line
-            for event in events
-            for line in (_whole(event, holder) if whole else self._lines(event))
-        ]
-        return b"\n".join([*lines, b""]), events[-1].sequence
 
-    def _lines(self, event: Event) -> list[bytes]:
-        """Return the lines of a stream that ask for the operations of an event."""
-        return [as_json(self.kind.line_of(done)) for done in recovery.operations_of(event)]
+def _summary(thing: Any) -> str:
+    """Return the summary of a mixture or a router, as JSON."""
+    return as_json(kind_of_object(thing).summary(thing)).decode()
 
 
-def _whole(event: Event, holder: Holder) -> list[bytes]:
+def _text_at(storage: Storage, number: int, sequence: int) -> str:
+    """Return the state after an event; for 0, the oldest from which the log can be replayed."""
+    if not sequence:
+        sequence = storage.snapshots(number)[-1]
+    return recovery.state_text(recovery.state_at(storage, number, sequence))
+
+
+def _part(
+    storage: Storage, number: int, after: int, form: Callable[[Event], list[bytes]]
+) -> tuple[bytes, int]:
+    """Return the next part of an export, and the last event that is in it."""
+    events = storage.events(number, after)
+    if not events:
+        return b"", after
+    lines = [line for event in events for line in form(event)]
+    return b"\n".join([*lines, b""]), events[-1].sequence
+
+
+def _lines(kind: Kind, event: Event) -> list[bytes]:
+    """Return the lines of a stream that ask for the operations of an event."""
+    return [as_json(kind.line_of(done)) for done in recovery.operations_of(event)]
+
+
+def _whole(holder: Holder, event: Event) -> list[bytes]:
     """Return the line of an event with its answer, which both are JSON already."""
     plain = event._asdict()
     plain["digest"] = None if event.digest is None else event.digest.hex()
