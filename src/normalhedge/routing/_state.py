@@ -83,6 +83,16 @@ class RouterState:
         return self._core.rounds
 
     @property
+    def next_ticket(self) -> int:
+        """The ticket of the next choice."""
+        return self._core.next
+
+    @property
+    def memory(self) -> int:
+        """The bytes that it takes, about."""
+        return int(self._core.bytes)
+
+    @property
     def pending(self) -> list[int]:
         """The tickets of the rounds that wait for their gains."""
         return self._core.pending()
