@@ -60,10 +60,11 @@ check: $(READY)  ## check formatting, lint, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(READY)  ## format the code, fix lint, draw the map of the rooms in CONTRIBUTING
+format: $(READY)  ## format the code, fix lint, draw the map of the rooms and the badges
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 	$(BIN)/python docs/rooms.py
+	$(BIN)/python docs/badges.py
 
 $(DOCS): $(READY)
 	@echo "adding Sphinx to .venv (once)"

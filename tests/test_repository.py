@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import normalhedge
-from docs import rooms
+from docs import badges, rooms
 from normalhedge.boundary.extras import EXTRAS
 from tests.matrix import ENDS, Requirement, parse, requirements
 
@@ -103,6 +103,12 @@ def test_the_map_of_the_rooms_is_the_import_contract() -> None:
     assert rooms.MAP.findall(CONTRIBUTING) == [rooms.draw()]
     folders = {path.parent.name for path in (ROOT / "src" / "normalhedge").glob("*/__init__.py")}
     assert {room for layer in rooms.layers() for room in layer} == folders
+
+
+def test_badges_are_true() -> None:
+    """After a change of version, Pythons or licence, `make format` draws them."""
+    assert badges.PICTURE.read_text("utf-8") == badges.draw()
+    assert dict(badges.facts())["version"] == normalhedge.__version__
 
 
 def test_contributing_names_files_that_exist() -> None:

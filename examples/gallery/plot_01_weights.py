@@ -22,8 +22,8 @@ weights = frame.filter(like="weight_").rename(columns=lambda name: name.removepr
 fig, (above, below) = plt.subplots(2, 1, figsize=(8, 6), sharex=True, layout="constrained")
 for name in weights:
     above.plot(days, table[name], linewidth=0.8, label=name)
-above.plot(days, frame["five_thirty_eight"], "k.", markersize=2, label="outcome")
-above.plot(days, frame["blend"], color="black", label="blend")
+above.plot(days, frame["five_thirty_eight"], ".", color="#7d8590", markersize=2, label="outcome")
+above.plot(days, frame["blend"], color="#d55e00", label="blend")
 above.set(ylabel="approval, %")
 below.stackplot(days, weights.T)
 below.set(ylabel="weight", ylim=(0, 1))

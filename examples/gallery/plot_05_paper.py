@@ -20,7 +20,7 @@ hedgers = {
     "NormalHedge, c = 1": NormalHedge(alpha, c=1.0),
     "NormalHedge, c = 4": NormalHedge(alpha, c=4.0),
 }
-styles = {"color": ["black", "gray", "#0072b2", "#009e73"], "linestyle": ["-", "-.", "-", ":"]}
+styles = {"color": ["#7d8590", "#d55e00", "#0072b2", "#009e73"], "linestyle": ["-", "-.", "-", ":"]}
 fig, both = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 for axes, f in zip(both, (0.001, 0.1), strict=True):
     trace = play(

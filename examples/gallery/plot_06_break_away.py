@@ -24,9 +24,9 @@ trace = play(hedgers, BreakAway(experts, alpha), round(12 / alpha), every=10)
 claimed = math.sqrt(math.log(experts) / (alpha - alpha**2 / 2))
 
 fig, axes = plt.subplots(figsize=(8, 4), layout="constrained")
-for k, (name, color) in enumerate(zip(trace.hedgers, ("black", "#0072b2"), strict=True)):
+for k, (name, color) in enumerate(zip(trace.hedgers, ("#7d8590", "#0072b2"), strict=True)):
     axes.plot(trace.rounds, trace.regret.mean[k], color=color, label=name)
-axes.axhline(claimed, color="black", linestyle=":", label="claimed of Hedge: does not hold")
+axes.axhline(claimed, color="#7d8590", linestyle=":", label="claimed of Hedge: does not hold")
 axes.axhline(
     NormalHedge(alpha).bound(experts).regret,
     color="#0072b2",

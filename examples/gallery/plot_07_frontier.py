@@ -26,7 +26,7 @@ axes.plot(constants, bounds, color="#0072b2", label="NormalHedge never exceeds")
 axes.plot(constants, reached, "o", color="#d55e00", label="an attack on NormalHedge reaches")
 axes.axhline(
     hedge,
-    color="black",
+    color="#7d8590",
     linestyle="--",
     label="Hedge, tuned to the number of experts, never exceeds",
 )

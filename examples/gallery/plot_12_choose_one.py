@@ -25,7 +25,7 @@ for t in range(rounds):
 fig, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
 axes.stackplot(range(rounds), shares.T, labels=router.actions, alpha=0.8, lw=0)
 for change in (2000, 4000):
-    axes.axvline(change, ls=":", color="black")
+    axes.axvline(change, ls=":", color="#7d8590")
 axes.set(xlabel="round", ylabel="probability of the choice", ylim=(0, 1))
 axes.margins(x=0)
 fig.legend(loc="outside upper center", ncols=3, frameon=False)

@@ -23,7 +23,7 @@ for share in (0.9, 0.5):
         days[-14:], low, high, color="#0072b2", alpha=0.25, lw=0, label=f"{share:.0%}"
     )
 axes.plot(days[-14:], ahead.means, color="#0072b2", label="mean")
-axes.plot(days[-14:], values[-14:], "k.", label="outcome")
+axes.plot(days[-14:], values[-14:], ".", color="#7d8590", label="outcome")
 axes.set(ylabel="°C")
 axes.tick_params(axis="x", rotation=30)
 axes.legend(frameon=False, ncols=4)

@@ -135,7 +135,7 @@ def _names(settings: Any) -> list[str]:
 
 
 def _parse(text: str, default: Any, variable: str) -> Any:
-    """Return a text of the environment as a value of the type of the default."""
+    """Convert the text of an environment variable to the type of its default."""
     try:
         if isinstance(default, bool):
             return {"1": True, "true": True, "0": False, "false": False}[text.lower()]

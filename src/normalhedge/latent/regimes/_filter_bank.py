@@ -92,7 +92,7 @@ class FilterBank:
         return FilterBank, (self._candidates, self._width)
 
     def init(self, now: Floats | None = None) -> CandidateFilters:
-        """Return where the candidates stand before the next observation.
+        """Return the predictive states of the candidates before the next observation.
 
         Candidates that were fitted and have not been filtered stand where ``now`` says, N x K.
         """

@@ -97,7 +97,7 @@ class NatureContest:
         if self.rounds < 1:
             raise ValueError(f"{name}: there is no round")
         if self.runs > MOST_RUNS:
-            raise ValueError(f"{self.runs:,} runs are too many")
+            raise ValueError(f"{self.runs:,} runs are too many: at most {MOST_RUNS:,} are accepted")
         if self.rounds * self.experts > LARGEST:
             raise ValueError(f"{self.rounds:,} rounds of {self.experts:,} experts are too many")
 

@@ -126,7 +126,7 @@ def _read_column(column: Any, name: str) -> RowContext:
 def _read_calendar(
     table: Any, columns: Columns, steps: np.ndarray | None, times: np.ndarray, *, given: bool
 ) -> Calendar | None:
-    """Return the dates of the rows of a table; None if nobody asked and the times are no dates."""
+    """Return the dates of the rows of a table; None if nobody asked and the times are not dates."""
     dates = None
     if columns.time is not None and (given or time_kind(table[columns.time]) == "dates"):
         dates = as_dates(table[columns.time].combine_chunks(), columns.time)

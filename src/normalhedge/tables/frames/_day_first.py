@@ -124,7 +124,7 @@ def _spelled(date: Any) -> str:
 
 
 def written_order(column: Any, name: str) -> np.ndarray | None:
-    """Return dates of any form, of which only the order is used; None if they are no dates."""
+    """Return dates of any form, of which only the order is used; None if they are not dates."""
     dates = as_dates(column, name)
     if dates is not None or not is_text(column.type) or column.null_count:
         return dates
