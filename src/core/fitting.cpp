@@ -211,7 +211,7 @@ void online_observe(Matrix<const std::int64_t> shapes, Sheet settings, Sheet obs
                         require(now.chain.states <= filtered.columns, sizes);
                         check_values(family, {observations.row(m), 1, columns});
                         OnlineFit online(family, now);
-                        logs[m] = online.observe(observations.row(m), settings.row(m)[0],
+                        logs[m] = online.observe(observations.row(m), settings.row(m)[0], settings.row(m)[5],
                                                  settings.row(m)[1]);
                         const double* f = now.chain.initial;
                         std::copy(f, f + now.chain.states, filtered.row(m));
@@ -234,7 +234,7 @@ void online_run(Shape shape, Row settings, Sheet observations, Vector<double> bl
         for (size_t t = 0; t < rounds; ++t) {
             online.predict(beliefs.row(t));
             std::copy(now.parameters, now.parameters + rows * k, kept.layer(t).data);
-            logs[t] = online.observe(observations.row(t), settings[0], settings[1]);
+            logs[t] = online.observe(observations.row(t), settings[0], settings[5], settings[1]);
             std::copy(now.chain.initial, now.chain.initial + k, filtered.row(t));
         }
     });
