@@ -120,9 +120,10 @@ class Identity(NamedTuple):
 
     A state of the new model takes the number of the old state with which it shares most rounds.
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
-    ones. It also counts whether two states lie to each other as the two regimes did, so that
-    numbers outlast a drift of all states. An additional state takes the free number of the most
-    similar earlier regime, or else the smallest unused one. Nothing in it is ever changed in place.
+    ones. If there are as many states as before, it also counts whether two states lie to each other
+    as the two regimes did, so that numbers outlast a drift of all states. An additional state takes
+    the free number of the most similar earlier regime, or else the smallest unused one. Nothing in
+    it is ever changed in place.
     """
 
     age: Floats  # the number of models that had each regime
@@ -143,7 +144,7 @@ class Identity(NamedTuple):
         else:
             old = np.sqrt(1.0 + self.age[self.numbers])
             pairs = None
-            if not isinstance(emission, Categorical):
+            if k == len(old) and not isinstance(emission, Categorical):
                 pairs = ORDER * shared.sum() * np.sqrt(np.outer(old, old)) * self._pairs(emission)
             chosen = assignment(shared * old, pairs)
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
