@@ -205,8 +205,8 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
         if only not in name:
             continue
         world = nature()
-        own = {rule: _mean(world, ours(rule), seeds) for rule in OURS}
-        others = {peer: _mean(world, make, 1) for peer, make in peers(which).items()}
+        own = {rule: mean_regret(world, ours(rule), seeds) for rule in OURS}
+        others = {peer: mean_regret(world, make, 1) for peer, make in peers(which).items()}
         auto = own.pop("auto")
         best = min(own, key=own.__getitem__)
         rival = min(others, key=others.__getitem__, default="")
@@ -218,7 +218,8 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
     yield f"at most 1.1 times the best in hindsight: {near} of {count}"
 
 
-def _mean(world: Nature, make: Callable[[int, int], Player], seeds: int) -> float:
+def mean_regret(world: Nature, make: Callable[[int, int], Player], seeds: int) -> float:
+    """Return the mean regret over some seeds."""
     return statistics.fmean(regret(world, make, seed) for seed in range(seeds))
 
 
