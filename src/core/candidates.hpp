@@ -270,7 +270,7 @@ inline void Candidates::learn(const OnlineModel& model, Series series, Vector<do
             write_moments(family, now.parameters, k, {row.data(), now.previous}, states.data(), 1, predicted,
                           model.centre.data(), model.width.data(), to.means + at * predicted,
                           to.variances + at * predicted);
-            const double density = fit.observe(row.data(), model.settings[0], model.settings[1]);
+            const double density = fit.observe(row.data(), model.settings[0], model.settings[5], model.settings[1]);
             to.logs[at] = density == 0.0 ? 0.0 : density - model.log_width;
             std::copy_n(now.chain.initial, k, to.filtered + at * width);
         }

@@ -89,6 +89,8 @@ struct Gaussian : ByStatistics {
 
 // One normal column: the same, without loops over columns.
 struct Normal : Gaussian {
+    static constexpr bool drifts = true;
+
     struct State {
         double mean, half, log_norm;
     };

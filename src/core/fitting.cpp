@@ -226,7 +226,7 @@ void online_run(Shape shape, Row settings, Sheet observations, Vector<double> bl
         for (size_t t = 0; t < rounds; ++t) {
             online.predict(beliefs.row(t));
             std::copy(now.parameters, now.parameters + rows * k, kept.layer(t).data);
-            logs[t] = online.observe(observations.row(t), settings[0], settings[1]);
+            logs[t] = online.observe(observations.row(t), settings[0], settings[5], settings[1]);
             std::copy(now.chain.initial, now.chain.initial + k, filtered.row(t));
         }
     });

@@ -115,7 +115,7 @@ inline NegativeBinomial for_online(const NegativeBinomial& family) {
 // Models that learn online lie in one block of numbers, one after the other. A model has a row of
 // `shapes`: the place of its family, its states, the rows of its parameters and where it begins in the
 // block; and a row of `settings`: rate, relative floor, and the three guards.
-constexpr size_t shape_numbers = 4, setting_numbers = 5, online_fields = 7;
+constexpr size_t shape_numbers = 4, setting_numbers = 6, online_fields = 7;
 
 using Shape = Vector<const std::int64_t>;
 

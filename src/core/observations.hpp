@@ -144,6 +144,7 @@ inline bool all_known(const double* y, size_t columns) {
 // Families with sufficient statistics: there is nothing to refine.
 struct ByStatistics {
     static constexpr bool searches = false;
+    static constexpr bool drifts = false;     // whether online EM can move all states together
     static constexpr bool one_column = true;  // whether an observation is a single number
 
     size_t columns;

@@ -9,6 +9,12 @@
 //
 // and with S = sum_s rho(s) f(s) the parameters are solved for in every round. It costs k^4 + k^3 d
 // products for k states with d statistics each.
+//
+// Normal states may drift together: with z_s = (y - m_s) / sd_s, clipped to [-3, 3], and the rate r, all that is
+// remembered moves as if the observations so far had been a y + b, so a state that is not visited keeps its place
+// beside the others:
+//
+//     ln a = r/2 sum_s f(s) (z_s^2 - 1)        b = (1 - a) sum_s f(s) m_s + r sum_s f(s) z_s sd_s min sd^2 / sd_s^2
 #pragma once
 
 #include "em.hpp"
@@ -68,14 +74,16 @@ public:
     }
 
     // Learn an observation; return its log density, 0 where it is missing. `relative` is the least variance as
-    // a share of the variance of all observations.
-    double observe(const double* y, double rate, double relative) {
+    // a share of the variance of all observations, `together` the rate at which all states drift.
+    double observe(const double* y, double rate, double together, double relative) {
         const Observation seen{y, now_.previous};
         const bool known = family_.known(seen);
         predict(predicted_.data());
         look_back();
         const double result = known ? condition(seen) : pass();
         const double keep = known ? 1.0 - rate : 1.0;
+        if constexpr (Family::drifts)
+            if (known && together > 0.0) drift(y[0], together);
         std::vector<double>& spare = logs_;
         carry(now_.moves, k_ * k_, k_, kernel_.data(), keep, spare.data());
         carry(now_.sums, k_ * d_, k_, kernel_.data(), keep, spare.data());
@@ -139,6 +147,28 @@ private:
             for (size_t a = 0; a < d_; ++a) now_.sums[(i * d_ + a) * k_ + i] += counts_[a];
             for (size_t a = 0; a < d_; ++a) counts_[a] = mean(now_.sums + (i * d_ + a) * k_, f);
             if (weight_of(family_, counts_.data()) > least_weight) guarded.solve(counts_.data(), mine);
+        }
+    }
+
+    void drift(double y, double rate) {
+        const double *f = now_.chain.initial, *means = now_.parameters, *variances = means + k_;
+        const double least = *std::min_element(variances, variances + k_);
+        double centre = 0.0, shift = 0.0, growth = 0.0;
+        for (size_t s = 0; s < k_; ++s) {
+            const double deviation = std::sqrt(variances[s]), z = within((y - means[s]) / deviation, -3.0, 3.0);
+            centre += f[s] * means[s];
+            shift += f[s] * z * least / deviation;
+            growth += f[s] * 0.5 * (z * z - 1.0);
+        }
+        const double a = std::exp(rate * growth), b = (1.0 - a) * centre + rate * shift;
+        for (size_t i = 0; i < k_; ++i) {
+            double *zero = now_.sums + i * d_ * k_, *one = zero + k_, *two = one + k_;
+            for (size_t s = 0; s < k_; ++s) {
+                two[s] = a * a * two[s] + 2.0 * a * b * one[s] + b * b * zero[s];
+                one[s] = a * one[s] + b * zero[s];
+            }
+            now_.parameters[i] = a * now_.parameters[i] + b;
+            now_.parameters[k_ + i] *= a * a;
         }
     }
 

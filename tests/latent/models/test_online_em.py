@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from normalhedge import _core
+from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import fit
 from normalhedge.latent.models._online_em import OnlineEM
-from normalhedge.latent.models.emissions import (
-    FAMILIES,
-)
+from normalhedge.latent.models.emissions import FAMILIES, Gaussian
 from tests.latent.models.examples import EXAMPLES, STICKY, model, rng, series
 
 
@@ -79,3 +78,31 @@ def test_online_survives_a_jump_a_gap_and_a_constant() -> None:
     assert np.isfinite(went.log_densities).all()
     assert np.isfinite(online.emission.moments()).all()
     np.testing.assert_allclose(online.transition.sum(axis=1), 1.0)
+
+
+def test_states_drift_together() -> None:
+    rate, drift, y = 0.01, 0.1, 1.5
+    start = Fitted(
+        np.full(2, 0.5),
+        np.full((2, 2), 0.5),
+        Gaussian(np.array([0.0, 100.0]), np.array([1.0, 2.0])),
+    )
+    online = OnlineEM(start, 1.0 - rate, drift=drift, floor=1e-9)
+    online.observe(y)
+    learned, variances = online.emission.moments()
+    factor = np.exp(drift * 0.5 * (y**2 - 1.0))
+    means = factor * np.array([0.0, 100.0]) + drift * y  # the first state is certain
+    assert learned[1] == pytest.approx(means[1])
+    deviations = factor * np.array([1.0, 2.0])
+    assert np.sqrt(variances[1]) == pytest.approx(deviations[1])
+    # the state that is visited learns the observation, too, with its new share of the rounds
+    share = rate / ((1.0 - rate) * 0.5 + rate)
+    assert learned[0] == pytest.approx(means[0] + share * (y - means[0]))
+    still = OnlineEM(start, 1.0 - rate, floor=1e-9)
+    still.observe(y)
+    assert still.emission.moments()[0][1] == pytest.approx(100.0)
+
+
+def test_counts_do_not_drift() -> None:
+    with pytest.raises(ValueError, match="drift is for gaussian emissions, got poisson"):
+        OnlineEM(model(EXAMPLES["poisson"]), 0.9, drift=0.1)

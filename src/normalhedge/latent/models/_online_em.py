@@ -37,7 +37,9 @@ class OnlineEM:
         rho(s) <- (1 - e) sum_r rho(r) P(S_{t-1} = r | S_t = s, y_1..y_{t-1}) + e s(S_{t-1}, s, y_t)
 
     with e = 1 - forgetting. The estimates follow drifting parameters with a memory of 1 / e
-    observations.
+    observations. Given the rate ``drift``, normal states also move together, by a common shift and
+    a common factor of all that is remembered: a state that is not visited for long keeps its place
+    beside the others.
 
     Notes
     -----
@@ -61,11 +63,15 @@ class OnlineEM:
         units: tuple[Floats, Floats] | None = None,
         pseudo_count: float = PSEUDO_COUNT,
         floor: float = FLOOR,
+        drift: float = 0.0,
     ) -> None:
         self.forgetting = inputs.number("forgetting", forgetting, 0.0, 1.0)
         emission, shares = fitted.emission, fitted.stationary()
         pseudo_count = inputs.number("pseudo_count", pseudo_count, 0.0, closed=True)
         relative = inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
+        drift = inputs.number("drift", drift, 0.0, 1.0, closed=True)
+        if drift and emission.family != "gaussian":
+            raise ValueError(f"drift is for gaussian emissions, got {emission.family}")
         d, k = emission.columns, fitted.states
         self.centre, self.width = np.zeros(d), np.ones(d)
         if isinstance(emission, RealEmission):
@@ -74,7 +80,8 @@ class OnlineEM:
         self.template = emission
         least = 1e-8 if emission.scaled else 1e-6
         degrees = 3.0  # more than 0: they are not estimated
-        self.settings = np.array([1.0 - self.forgetting, relative, least, pseudo_count, degrees])
+        guards = (least, pseudo_count, degrees)
+        self.settings = np.array([1.0 - self.forgetting, relative, *guards, drift])
         self._lay_out()
         self.block = np.zeros(self._places[-1])
         self._field("filter")[:] = shares if beliefs is None else _distribution(beliefs, k)
@@ -112,7 +119,8 @@ class OnlineEM:
     ) -> Self:
         """Return a model that has learned something."""
         made = cls.__new__(cls)
-        made.template, made.forgetting, made.settings = template, forgetting, settings
+        made.template, made.forgetting = template, forgetting
+        made.settings = np.append(settings, 0.0)[:6]  # of older files: no drift
         made.centre, made.width, made.block = centre, width, block
         made._lay_out()
         if len(block) != made._places[-1]:

@@ -11,13 +11,18 @@ from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
 
+# what it is worth, as a share of the rounds, that two states lie to each other as two before
+ORDER = 0.25
 PRIOR = 5.0  # the number of shared rounds that a likeness of 1 counts for
 ALIKE = 0.98  # states of a model with a larger likeness are one regime
 FEW = 7  # the largest number of states for which all permutations are tried
 
 
-def assignment(worth: Floats) -> Labels:
+def assignment(worth: Floats, pairs: Floats | None = None) -> Labels:
     """Return a different column for each row, with the largest sum; -1 for rows left over.
+
+    Two rows add what they are worth together, at each two columns: rows x rows x columns x columns.
+    This is ignored if there are too many states to try all permutations.
 
     Examples
     --------
@@ -27,7 +32,8 @@ def assignment(worth: Floats) -> Labels:
     rows, columns = worth.shape
     result = np.full(rows, -1)
     if rows > columns:
-        result[assignment(worth.T)] = np.arange(columns)
+        turned = None if pairs is None else pairs.transpose(2, 3, 0, 1)
+        result[assignment(worth.T, turned)] = np.arange(columns)
         return result
     if columns > FEW:
         from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- heavy
@@ -36,7 +42,11 @@ def assignment(worth: Floats) -> Labels:
         result[places] = chosen
         return result
     ways = np.array(list(permutations(range(columns), rows)))
-    return np.asarray(ways[worth[np.arange(rows), ways].sum(axis=1).argmax()])
+    totals = worth[np.arange(rows), ways].sum(axis=1)
+    if pairs is not None:
+        first, second = np.triu_indices(rows, 1)
+        totals += pairs[first, second, ways[:, first], ways[:, second]].sum(axis=1)
+    return np.asarray(ways[totals.argmax()])
 
 
 def likeness(one: Emission, other: Emission) -> Floats:
@@ -66,6 +76,25 @@ def likeness_of_normals(m: Floats, v: Floats, n: Floats, w: Floats) -> Floats:
     return np.asarray(np.exp(logs.sum(axis=-1)))
 
 
+def relations(m: Floats, v: Floats) -> Floats:
+    """Return how two states lie to each other, k x k x 2 d: drift of all states leaves it alone.
+
+    For each column, the difference of means by the root of the sum of variances, and the
+    difference of the logarithms of deviations; m and v are k x d.
+    """
+    v = np.maximum(v, 1e-300)
+    apart = (m[:, np.newaxis] - m) / np.sqrt(v[:, np.newaxis] + v)
+    wider = 0.5 * np.log(v[:, np.newaxis] / v)
+    return np.concatenate([apart, wider], axis=2)
+
+
+def likeness_of_pairs(new: Floats, old: Floats) -> Floats:
+    """Return how similar relations r, q are, r.q / (1 + |r| |q|), in [-1, 1], k x k x m x m."""
+    dots = np.einsum("std,uvd->stuv", new, old)
+    sizes = [np.linalg.norm(part, axis=2) for part in (new, old)]
+    return np.asarray(dots / (1.0 + np.multiply.outer(*sizes)))
+
+
 def merge_similar(emission: Emission) -> Labels:
     """Return a group for each state, from 0: very similar states are in the same group.
 
@@ -91,8 +120,10 @@ class Identity(NamedTuple):
 
     A state of the new model takes the number of the old state with which it shares most rounds.
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
-    ones. An additional state takes the free number of the most similar earlier regime, or else
-    the smallest unused one. Nothing in it is ever changed in place.
+    ones. If there are as many states as before, it also counts whether two states lie to each other
+    as the two regimes did, so that numbers outlast a drift of all states. An additional state takes
+    the free number of the most similar earlier regime, or else the smallest unused one. Nothing in
+    it is ever changed in place.
     """
 
     age: Floats  # the number of models that had each regime
@@ -111,7 +142,11 @@ class Identity(NamedTuple):
             numbers = np.empty(k, dtype=np.intp)
             numbers[order(emission)] = np.arange(k)
         else:
-            chosen = assignment(shared * np.sqrt(1.0 + self.age[self.numbers]))
+            old = np.sqrt(1.0 + self.age[self.numbers])
+            pairs = None
+            if k == len(old) and not isinstance(emission, Categorical):
+                pairs = ORDER * shared.sum() * np.sqrt(np.outer(old, old)) * self._pairs(emission)
+            chosen = assignment(shared * old, pairs)
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
             for new in np.flatnonzero(numbers < 0).tolist():
                 numbers[new] = self._free(emission, new, set(numbers.tolist()))
@@ -137,6 +172,15 @@ class Identity(NamedTuple):
         age[new] = self.age
         known = {int(new[old]): emission for old, emission in self.known.items()}
         return self._replace(age=age, numbers=new[self.numbers], known=known)
+
+    def _pairs(self, emission: Emission) -> Floats:
+        """Return how similar two states lie to each other as two regimes did, k x k x m x m."""
+        before = [self.known[number].moments() for number in self.numbers.tolist()]
+        means, variances = (
+            np.array([np.ravel(moments[part]) for moments in before]) for part in (0, 1)
+        )
+        now = (part.reshape(emission.states, -1) for part in emission.moments())
+        return likeness_of_pairs(relations(*now), relations(means, variances))
 
     def _free(self, emission: Emission, state: int, taken: set[int]) -> int:
         free = [number for number in range(len(self.age)) if number not in taken]

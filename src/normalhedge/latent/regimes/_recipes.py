@@ -31,8 +31,8 @@ TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
 FRESH = 3
 WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
 MEMORY = 100  # the memory of online EM, in observations
-# a shorter one for normal states, which keeps the names of a few that drift fast
-SHORT_MEMORY, FAST_STATES = 40, (2, 3)
+# the memory, and the rate of the common drift, of a few normal states that drift together
+DRIFT_MEMORY, DRIFT, DRIFT_STATES = 200, 0.04, (2, 3)
 # a share of the work is done whenever this many observations have come
 EVERY, LONG_EVERY = 2, 10
 
@@ -51,10 +51,15 @@ class LearningRecipe(NamedTuple):
         plural = "state" if self.states == 1 else "states"
         source = "all rounds"
         if self.memory:
-            source = f"online, memory {self.memory}"
+            source = f"online, memory {self.memory}" + ", drift" * (self.drift > 0.0)
         elif self.window:
             source = f"the last {self.window} rounds"
         return f"{self.family}, {self.states} {plural}, {source}"
+
+    @property
+    def drift(self) -> float:
+        """The rate at which all states drift together."""
+        return DRIFT if self.memory == DRIFT_MEMORY else 0.0
 
     def kind(self) -> str:
         """Return how the series changes, by this model: one of `KINDS` of the labels."""
@@ -204,7 +209,9 @@ def learn_online(recipe: LearningRecipe, seen: Floats, warm: Fitted) -> Candidat
     known = int((~np.isnan(seen[:, 0])).sum())
     filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
     forgetting, units = 1.0 - 1.0 / recipe.memory, units_for(warm, seen)
-    online = OnlineEM(warm, forgetting, beliefs=filtered, previous=seen[-1], units=units)
+    online = OnlineEM(
+        warm, forgetting, beliefs=filtered, previous=seen[-1], units=units, drift=recipe.drift
+    )
     return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
 
 
@@ -217,7 +224,7 @@ def recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningReci
             if k > 1:
                 recipes += [LearningRecipe(family, k, window=window) for window in WINDOWS]
             memories = [MEMORY]
-            if k in FAST_STATES and family == "gaussian":
-                memories.insert(0, SHORT_MEMORY)
+            if k in DRIFT_STATES and family == "gaussian":
+                memories.insert(0, DRIFT_MEMORY)
             recipes += [LearningRecipe(family, k, memory=memory) for memory in memories]
     return recipes

@@ -1,6 +1,7 @@
 """The results of a series as tables of text."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,11 @@ def _text(value: Any) -> str:
 
 
 def forecast_table(ahead: Forecast, inferred: Inferred, level: float = 0.9) -> Table:
-    """Return a table with a row for each of the next rounds."""
-    columns = forecast_columns(ahead, inferred, level)
+    """Return a table with a row for each of the next rounds, with the regimes in hindsight."""
+    looked = inferred.hindsight
+    places = looked.fold_places(inferred.path.probabilities)
+    regimes = ahead.probabilities @ np.eye(looked.probabilities.shape[1])[places]
+    columns = forecast_columns(replace(ahead, probabilities=regimes), inferred, level)
     texts = {"round": [f"+{step}" for step in columns.pop("ahead")]}
     for name, values in columns.items():
         if name.startswith("low"):  # an interval has one column
