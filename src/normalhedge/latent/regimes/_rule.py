@@ -56,6 +56,8 @@ History = tuple[tuple[int, dict[int, T]], ...]
 # the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
 WARM = 500  # the number of rounds before the lag that are filtered again by `smoothed`
+# from this number of observations on, every second review is left out while nothing new begins
+EXPERIENCED = 2000
 BLOCKS = 64  # the largest number of blocks in which they are kept
 
 
@@ -511,8 +513,11 @@ def _events(state: RegimesState) -> tuple[bool, bool]:
     observed = state.observed
     if observed < AT_ONCE:
         return True, True
-    ends = observed % REVIEW == LAG or any(pending.due <= observed for pending in state.pending)
-    return observed % REVIEW == 0, ends
+    begun = observed // REVIEW * REVIEW
+    calm = observed >= EXPERIENCED and not state.surprise.novelty > NOVEL
+    skipped = calm and bool(begun % (2 * REVIEW))
+    due = any(pending.due <= observed for pending in state.pending)
+    return observed == begun and not skipped, due or (observed == begun + LAG and not skipped)
 
 
 def _flat(table: Floats) -> Floats:
