@@ -48,7 +48,7 @@ def test_the_textbook_case(followed: tuple[np.ndarray, Regimes, RegimePath]) -> 
 def test_regimes_keep_their_numbers(followed: tuple[np.ndarray, Regimes, RegimePath]) -> None:
     _, regimes, _ = followed
     later = [found for at, found in regimes.history if at >= 1000]
-    assert len(later) > 50
+    assert len(later) > 40
     assert all(found[0].deviation < found[1].deviation for found in later)
     assert all(0.9 < found[0].stay < 1.0 for found in later)
     assert sum(regime.share for regime in later[-1].values()) == pytest.approx(1.0)

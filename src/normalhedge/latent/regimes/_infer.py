@@ -17,9 +17,9 @@ from normalhedge.latent.regimes._recipes import ENOUGH
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
-from normalhedge.latent.regimes._rule import renumber_history
 from normalhedge.latent.regimes._sequence import Sequence, encode
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._state import renumber_history
 from normalhedge.live.options import with_options
 
 # the options of `Regimes` that follow from the series and the seed

@@ -20,9 +20,9 @@ from normalhedge.latent.regimes._plotting import regime_panels
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
-from normalhedge.latent.regimes._rule import History
 from normalhedge.latent.regimes._segments import segments
 from normalhedge.latent.regimes._sequence import Sequence, plain_list, read_covariates
+from normalhedge.latent.regimes._state import History
 
 BINS = 10
 

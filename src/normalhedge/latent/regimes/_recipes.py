@@ -25,7 +25,7 @@ ENOUGH = 25  # observations needed for each state of a model before the first fi
 GROWTH = 1.25
 PARTS = 2.5  # a model of the last observations is fitted again after this part of its window
 ITERATIONS = 25  # iterations of a fit that starts from the last one
-TOLERANCE = 0.05  # a fit ends when an iteration adds fewer nats than this
+TOLERANCE = 0.2  # a fit ends when an iteration adds fewer nats than this
 # starts of a fit from nothing, which is due after each window, when the observations have doubled,
 # or when something new may have begun
 FRESH = 3

@@ -16,9 +16,10 @@ from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._recipes import LearningRecipe
 from normalhedge.latent.regimes._regime_labels import Parameters
 from normalhedge.latent.regimes._regime_path import RegimePath
-from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes._rule import RegimesRule
 from normalhedge.latent.regimes._saved import load, write
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._state import RegimesState
 from normalhedge.latent.regimes._surprise import Surprise
 from normalhedge.live.journal import refuse_beside
 from normalhedge.live.live_object import LiveObject

@@ -9,9 +9,10 @@ import numpy as np
 from normalhedge.boundary import whole_files
 from normalhedge.boundary.terminal import clipped, shown
 from normalhedge.latent.models.emissions import Regression
-from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes._rule import RegimesRule
 from normalhedge.latent.regimes._schema import VERSION, Reader, Writer
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._state import RegimesState
 from normalhedge.live import sealed_file
 from normalhedge.live.journal import Operation, journal_of, replay
 

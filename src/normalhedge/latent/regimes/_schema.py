@@ -31,8 +31,9 @@ from normalhedge.latent.regimes._recipes import (
     SeriesCandidate,
 )
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
-from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes._rule import RegimesRule
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.latent.regimes._state import RegimesState
 from normalhedge.latent.regimes._surprise import Surprise
 
 VERSION = 3
