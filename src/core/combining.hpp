@@ -14,6 +14,7 @@
 
 #include "columns.hpp"
 #include "losses.hpp"
+#include "sorting.hpp"
 
 namespace normalhedge::mixtures {
 
@@ -123,8 +124,9 @@ public:
     }
 
 private:
-    // Shell's sort: few experts have weight, and for few it is as fast as any.
+    // Shell's sort while few experts have weight: for few it is as fast as any.
     void sort() {
+        if (size_ >= worth_buckets) return sort_many();
         size_t gap = 1;
         while (gap < size_ / 3) gap = 3 * gap + 1;
         for (; gap > 0; gap /= 3) {
@@ -142,6 +144,17 @@ private:
         }
     }
 
+    void sort_many() {
+        Scratch memory(4 * size_);
+        auto* entries = reinterpret_cast<Labelled<double>*>(memory.data());
+        for (size_t i = 0; i < size_; ++i) entries[i] = {values_[i], masses_[i]};
+        sort_entries(entries, size_, entries + size_);
+        for (size_t i = 0; i < size_; ++i) {
+            values_[i] = entries[i].x;
+            masses_[i] = entries[i].label;
+        }
+    }
+
     size_t size_;
     double* values_;
     double* masses_;
@@ -149,10 +162,18 @@ private:
 
 // Write the order of n forecasts: of the ones that are `rated`, rising, then the others. Return how many are rated.
 inline size_t write_order(const double* forecasts, const double* rated, size_t n, std::uint32_t* order) {
+    Scratch memory(4 * n);
+    auto* entries = reinterpret_cast<Labelled<std::uint64_t>*>(memory.data());
     size_t first = 0;
     size_t last = n;
-    for (size_t i = 0; i < n; ++i) order[rated[i] > 0.0 ? first++ : --last] = static_cast<std::uint32_t>(i);
-    std::sort(order, order + first, [&](std::uint32_t i, std::uint32_t k) { return forecasts[i] < forecasts[k]; });
+    for (size_t i = 0; i < n; ++i) {
+        if (rated[i] > 0.0)
+            entries[first++] = {forecasts[i], i};
+        else
+            order[--last] = static_cast<std::uint32_t>(i);
+    }
+    sort_entries(entries, first, entries + n);
+    for (size_t i = 0; i < first; ++i) order[i] = static_cast<std::uint32_t>(entries[i].label);
     return first;
 }
 

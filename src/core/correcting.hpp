@@ -233,8 +233,9 @@ private:
                 game.columns.totals + first_ + size - SourceMemory::totals};
     }
     SourceRow source_row(const Forecasts& forecasts, const double* rated, const double* said, const Track& track) const {
-        return {forecasts.of_class(0),  rated,        forecasts.order, {said[at_.mean], said[at_.median]},
-                track.error(true), track.mean(), track.deviation(), target_ == smooth_target};
+        const double deviation = track.deviation();
+        return {forecasts.of_class(0), rated, forecasts.order, {said[at_.mean], said[at_.median]}, track.error(true),
+                track.mean(), deviation > tiny ? deviation : infinity, target_ == smooth_target ? 1.0 : 0.0};
     }
 
     // Write the debiased corrections.

@@ -69,8 +69,8 @@ struct SourceRow {
     double plain[2];  // the mean and the median
     double error;     // s
     double mean;
-    double deviation;
-    bool smooth;  // whether p is 2
+    double deviation;  // infinite if it is zero
+    double smooth;     // 1 if p is 2, else 0
 };
 
 class Debiaser {
@@ -145,23 +145,26 @@ private:
     static constexpr double steep = 2.0;  // the ridge of the scale
     static constexpr double widest = 4.0;
 
-    static double loss_of(double error, bool smooth) {
+    // The loops below name each product that is fused with a sum: the vectors of a processor must not decide it.
+    //
+    // A choice by the row as a sum, of which one term is zero: a loop that chooses would not be vectorised.
+    [[gnu::always_inline]] static double loss_of(double error, double smooth) {
         const double size = smaller(std::fabs(error), 20.0);
-        return size * (smooth ? size : 1.0);
+        return size * (smooth * size + (1.0 - smooth));
     }
     // q^(-2/p).
-    static double lead(double losses, double others, double usual, bool smooth) {
+    [[gnu::always_inline]] static double lead(double losses, double others, double usual, double smooth) {
         const double per = within((others + usual + least) / (losses + usual + least), 1e-15, 1e15);
-        return per * (smooth ? 1.0 : per);
+        return per * ((1.0 - smooth) * per + smooth);
     }
-    static double eighth(double x) {
+    [[gnu::always_inline]] static double eighth(double x) {
         const double four = (x * x) * (x * x);
         return four * four;
     }
     static constexpr double least = 1e-200;  // keeps a ratio of zero losses finite
 
-    static double place_of(const SourceRow& row, double x) {
-        return row.deviation > tiny ? within((x - row.mean) / row.deviation, -3.0, 3.0) : 0.0;
+    [[gnu::always_inline]] static double place_of(const SourceRow& row, double x) {
+        return within((x - row.mean) / row.deviation, -3.0, 3.0);
     }
 
     struct Fit {
@@ -169,34 +172,41 @@ private:
         double moved;  // with a scale
         double scale;
 
-        double scaled(double z) const { return within(moved + scale * z, -widest, widest); }
+        [[gnu::always_inline]] double scaled(double z) const { return within(std::fma(scale, z, moved), -widest, widest); }
     };
-    static Fit fit_around(const double* const* sums, size_t i, const Fit& start) {
-        const double count = sums[0][i] + ridge;
-        const double places = sums[2][i];
-        const double squares = sums[3][i] + steep;
-        const double errors = sums[1][i] + ridge * start.moved;
-        const double products = sums[4][i] + steep * start.scale;
-        const double per = 1.0 / (count * squares - places * places);
-        return {within((sums[1][i] + ridge * start.bias) / count, -widest, widest),
-                (squares * errors - places * products) * per, (count * products - places * errors) * per};
-    }
+    // The rows of a memory.
+    struct Rows {
+        const double* counts;
+        const double* errors;
+        const double* places;
+        const double* squares;
+        const double* products;
 
-    // The rows of a memory, and the rows that items share.
-    struct Fits {
-        const double* own[Sources::sums];
-        const double* others[Sources::sums];
+        Rows(const Sources& some, size_t a)
+            : counts(some.sum(a, 0)), errors(some.sum(a, 1)), places(some.sum(a, 2)), squares(some.sum(a, 3)),
+              products(some.sum(a, 4)) {}
 
-        Fits(const Sources& some, const Sources& shared, size_t a) {
-            for (size_t k = 0; k < Sources::sums; ++k) {
-                own[k] = some.sum(a, k);
-                others[k] = shared.sum(a, k);
-            }
+        [[gnu::always_inline]] Fit fit(size_t i, const Fit& start) const {
+            const double count = counts[i] + ridge;
+            const double place = places[i];
+            const double square = squares[i] + steep;
+            const double error = errors[i] + ridge * start.moved;
+            const double product = products[i] + steep * start.scale;
+            const double per = 1.0 / std::fma(count, square, -(place * place));
+            return {within((errors[i] + ridge * start.bias) / count, -widest, widest),
+                    std::fma(square, error, -(place * product)) * per, std::fma(count, product, -(place * error)) * per};
         }
+    };
+
+    // The fit of an item, around the fit that items share.
+    struct Fits {
+        Rows own;
+        Rows others;
+
         template <bool has_shared>
-        Fit of(size_t i) const {
+        [[gnu::always_inline]] Fit of(size_t i) const {
             const Fit none{0.0, 0.0, 0.0};
-            return fit_around(own, i, has_shared ? fit_around(others, i, none) : none);
+            return own.fit(i, has_shared ? others.fit(i, none) : none);
         }
     };
 
@@ -224,45 +234,54 @@ private:
     }
 
     template <bool has_shared>
-    NORMALHEDGE_VECTORISED static void add_memory(const Sources& own, const Sources& shared, size_t a, const SourceRow& row,
+    NORMALHEDGE_VECTORISED static void add_memory(const Sources& own, const Sources& shared, size_t a, const SourceRow row,
                                                   const double* x, const double* rated, double usual, double* total,
                                                   double* moved, double* best) {
-        const Fits fits(own, shared, a);
+        const Fits fits{{own, a}, {shared, a}};
         const double* biased = own.losses(1 + 2 * a);
         const double* scaled = own.losses(2 + 2 * a);
         const double* others = own.usual_losses();
+        const size_t n = own.n;
 #pragma omp simd
-        for (size_t i = 0; i < own.n; ++i) {
+        for (size_t i = 0; i < n; ++i) {
             const Fit fit = fits.of<has_shared>(i);
-            const double z = rated[i] > 0.0 ? place_of(row, x[i]) : 0.0;
+            const double source = x[i];
+            const double place = place_of(row, source);
+            const double z = rated[i] > 0.0 ? place : 0.0;
             const double first = lead(biased[i], others[i], usual, row.smooth);
             const double second = lead(scaled[i], others[i], usual, row.smooth);
-            total[i] += eighth(first) + eighth(second);
-            moved[i] += eighth(first) * fit.bias + eighth(second) * fit.scaled(z);
+            const double one = eighth(first);
+            const double other = eighth(second);
+            const double start = std::fma(one, fit.bias, moved[i]);
+            total[i] += one + other;
+            moved[i] = std::fma(other, fit.scaled(z), start);
             best[i] = larger(best[i], larger(first, second));
         }
     }
 
     template <bool has_shared>
-    NORMALHEDGE_VECTORISED static void judge_memory(const Sources& own, const Sources& shared, size_t a, const SourceRow& row,
+    NORMALHEDGE_VECTORISED static void judge_memory(const Sources& own, const Sources& shared, size_t a, const SourceRow row,
                                                     const double* x, const double* rated, double outcome, double weight,
                                                     double keep) {
-        const Fits fits(own, shared, a);
+        const Fits fits{{own, a}, {shared, a}};
         double* biased = own.losses(1 + 2 * a);
         double* scaled = own.losses(2 + 2 * a);
         const double per = 1.0 / row.error;
+        const size_t n = own.n;
 #pragma omp simd
-        for (size_t i = 0; i < own.n; ++i) {
+        for (size_t i = 0; i < n; ++i) {
             const Fit fit = fits.of<has_shared>(i);
-            const double heard = rated[i] > 0.0 ? rated[i] * weight : 0.0;
-            const double source = heard > 0.0 ? x[i] : outcome;
-            const double error = (outcome - source) * per;
-            biased[i] = keep * biased[i] + heard * loss_of(error - fit.bias, row.smooth);
-            scaled[i] = keep * scaled[i] + heard * loss_of(error - fit.scaled(place_of(row, source)), row.smooth);
+            const double forecast = x[i];
+            const double heard = larger(rated[i], 0.0) * weight;
+            const double source = heard > 0.0 ? forecast : outcome;
+            const double error = outcome - source;
+            const double place = place_of(row, source);
+            biased[i] = std::fma(heard, loss_of(std::fma(error, per, -fit.bias), row.smooth), keep * biased[i]);
+            scaled[i] = std::fma(heard, loss_of(std::fma(error, per, -fit.scaled(place)), row.smooth), keep * scaled[i]);
         }
     }
 
-    NORMALHEDGE_VECTORISED static void learn_memory(Sources own, size_t a, const SourceRow& row, const double* x,
+    NORMALHEDGE_VECTORISED static void learn_memory(Sources own, size_t a, const SourceRow row, const double* x,
                                                     const double* rated, double outcome, double target, double weight,
                                                     double keep) {
         double* counts = own.sum(a, 0);
@@ -271,17 +290,20 @@ private:
         double* squares = own.sum(a, 3);
         double* products = own.sum(a, 4);
         const double per = 1.0 / row.error;
+        const size_t n = own.n;
 #pragma omp simd
-        for (size_t i = 0; i < own.n; ++i) {
-            const double heard = rated[i] > 0.0 ? rated[i] * weight : 0.0;
-            const double source = heard > 0.0 ? x[i] : outcome;
+        for (size_t i = 0; i < n; ++i) {
+            const double forecast = x[i];
+            const double heard = larger(rated[i], 0.0) * weight;
+            const double source = heard > 0.0 ? forecast : outcome;
             const double error = within((outcome - source) * per, -target, target);
             const double z = place_of(row, source);
-            counts[i] = keep * counts[i] + heard;
-            errors[i] = keep * errors[i] + heard * error;
-            places[i] = keep * places[i] + heard * z;
-            squares[i] = keep * squares[i] + heard * z * z;
-            products[i] = keep * products[i] + heard * z * error;
+            const double weighted = heard * z;
+            counts[i] = std::fma(keep, counts[i], heard);
+            errors[i] = std::fma(heard, error, keep * errors[i]);
+            places[i] = std::fma(keep, places[i], weighted);
+            squares[i] = std::fma(weighted, z, keep * squares[i]);
+            products[i] = std::fma(weighted, error, keep * products[i]);
         }
     }
 };

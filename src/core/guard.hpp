@@ -46,15 +46,6 @@ struct Spread {
     double spread;  // the median absolute deviation
 };
 
-// The median of n > 0 numbers, which it reorders.
-inline double median_of(double* values, size_t n) {
-    double* middle = values + n / 2;
-    std::nth_element(values, middle, values + n);
-    if (n % 2) return *middle;
-    const double below = *std::max_element(values, middle);
-    return below + 0.5 * (*middle - below);
-}
-
 // `rated` is positive for experts awake, `room` is for n doubles.
 inline Spread spread_of(const double* forecasts, const double* rated, size_t n, double* room) {
     size_t awake = 0;

@@ -173,7 +173,7 @@ def test_dicts_by_item_are_read_in_one_call_as_any_mapping_is(hedger: str, share
         said |= {"d": None, "e": {row: rng.gauss(0.0, 1.0) for row in rng.sample(rows, len(rows))}}
         made = fast.predict(said)
         same = plain.predict({name: said[name] and UserDict(said[name]) for name in said})
-        assert made._replace(distribution=0) == same._replace(distribution=0)
+        assert (made.value, made.ticket, made.keys) == (same.value, same.ticket, same.keys)
         np.testing.assert_array_equal(made.distribution, same.distribution)
         outcome = {row: rng.choice(numbers) for row in rows} | {rows[0]: 1}
         fast.update(made.ticket, outcome)
