@@ -21,7 +21,10 @@
 
 namespace normalhedge::routing {
 
-// Write the weights 2^-x, with x of an action and its divergence from the best mean; return their sum.
+// h of a mean, of which divergences are made.
+inline double entropy(double mean) { return mean * std::log(mean) + (1.0 - mean) * std::log1p(-mean); }
+
+// Write the weights e^-x, with x of an action and its divergence from the best mean; return their sum.
 template <class Exponent>
 [[gnu::always_inline]] inline double weigh_divergences(const double* means, const double* entropies,
                                                        const double* awake, size_t n, double* played,
@@ -69,7 +72,7 @@ public:
             const double mean = means_[i] + (gain - means_[i]) / (before + 2.0);
             counts_[i] = (before + 1.0) / unit_;
             means_[i] = mean;
-            entropies_[i] = mean * std::log(mean) + (1.0 - mean) * std::log1p(-mean);
+            entropies_[i] = entropy(mean);
         }
     }
 

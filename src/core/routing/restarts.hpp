@@ -23,16 +23,17 @@
 
 namespace normalhedge::routing {
 
-// Write the weights of a segment; return their sum. `unit` is the divergence of a count of one; `explored` ln(n / K).
+// Write the weights of a segment; return their sum. A count is `unit` gains; `precision` is 1 / phi, `explored` ln(n / K).
 NORMALHEDGE_VECTORISED inline double weigh_segment(const double* counts, const double* means, const double* entropies,
-                                                   const double* logs, const double* awake, size_t n, double keenness,
-                                                   double unit, double explored, double* played) {
+                                                   const double* awake, size_t n, double keenness, double unit,
+                                                   double precision, double explored, double* played) {
     return weigh_divergences(means, entropies, awake, n, played, [&](size_t i, double divergence) {
-        return keenness * larger(unit * counts[i] * divergence - 0.2 * larger(explored - logs[i], 0.0), 0.0);
+        const double count = unit * counts[i];
+        return keenness * larger(precision * count * divergence - 0.2 * larger(explored - log1p(count), 0.0), 0.0);
     });
 }
 
-// Add to the evidence of each start, and learn the gain g.
+// Add to the evidence of each start; learn the gain g.
 NORMALHEDGE_VECTORISED inline void compare_starts(const double* means, size_t starts, double g, double present,
                                                   double scale, double* evidence) {
 #pragma omp simd
@@ -57,14 +58,14 @@ public:
 
     void play(const double* awake, double* distribution) override {
         const size_t n = counts_.size();
-        weigh(counts_.data(), means_.data(), entropies_.data(), logs_.data(), time_ - start_, awake, distribution);
+        weigh(counts_.data(), means_.data(), entropies_.data(), time_ - start_, awake, distribution);
         const size_t s = leader();
         const double share = s == most ? 0.0 : std::fmin(0.5, std::exp(evidence_[s] - threshold()));
         if (share < 1e-4) return;
         double* columns = room_.data();
-        copy_start(s, columns, columns + n, columns + 2 * n, columns + 3 * n);
-        double* played = columns + 4 * n;
-        weigh(columns, columns + n, columns + 2 * n, columns + 3 * n, time_ - starts_[s], awake, played);
+        copy_start(s, columns, columns + n, columns + 2 * n);
+        double* played = columns + 3 * n;
+        weigh(columns, columns + n, columns + 2 * n, time_ - starts_[s], awake, played);
         for (size_t i = 0; i < n; ++i) distribution[i] += share * (played[i] - distribution[i]);
     }
 
@@ -80,7 +81,7 @@ public:
             const double gain = gain_of(seen.sights[k]);
             learn_gain(all_counts_.data() + i * most, all_means_.data() + i * most, most, gain, unit_);
             learn_gain(counts_.data() + i, means_.data() + i, 1, gain, unit_);
-            describe(means_[i], counts_[i], entropies_[i], logs_[i]);
+            entropies_[i] = entropy(means_[i]);
         }
         restart();
         if (std::fmod(time_, spacing) == 0.0) begin_start();
@@ -88,14 +89,13 @@ public:
 
     void join() override {
         const size_t n = counts_.size() + 1;
-        for (auto* values : {&counts_, &means_, &entropies_, &logs_}) make_room(*values);
+        for (auto* values : {&counts_, &means_, &entropies_}) make_room(*values);
         all_counts_.reserve(n * most);
         all_means_.reserve(n * most);
-        room_.resize(5 * n);
+        room_.resize(4 * n);
         counts_.push_back(0.0);
         means_.push_back(0.5);
         entropies_.push_back(-ln_2);
-        logs_.push_back(0.0);
         all_counts_.resize(n * most, 0.0);
         all_means_.resize(n * most, 0.5);
     }
@@ -103,13 +103,13 @@ public:
     void leave(size_t place) override {
         const auto from = static_cast<std::ptrdiff_t>(place);
         const auto width = static_cast<std::ptrdiff_t>(most);
-        for (auto* values : {&counts_, &means_, &entropies_, &logs_}) values->erase(values->begin() + from);
+        for (auto* values : {&counts_, &means_, &entropies_}) values->erase(values->begin() + from);
         for (auto* table : {&all_counts_, &all_means_})
             table->erase(table->begin() + from * width, table->begin() + (from + 1) * width);
     }
 
     void visit(Visitor& visitor) override {
-        for (auto* row : {&counts_, &means_, &entropies_, &logs_, &all_counts_, &all_means_, &starts_, &evidence_})
+        for (auto* row : {&counts_, &means_, &entropies_, &all_counts_, &all_means_, &starts_, &evidence_})
             visitor.row(*row);
         for (double* number : {&unit_, &time_, &start_, &restarts_, &scatter_, &scale_}) visitor.number(*number);
     }
@@ -127,17 +127,11 @@ private:
     double dispersion() const { return smaller(1.0, larger(0.01, (scatter_ + 5.0) / (scale_ + 5.0))); }
     double threshold() const { return 3.0 + std::log((time_ + 10.0) / (1.0 + restarts_)); }
 
-    // The entropy that divergences are computed from, and ln(1 + N).
-    void describe(double mean, double count, double& entropy, double& log_count) const {
-        entropy = mean * std::log(mean) + (1.0 - mean) * std::log1p(-mean);
-        log_count = std::log1p(unit_ * count);
-    }
-
-    void weigh(const double* counts, const double* means, const double* entropies, const double* logs, double rounds,
-               const double* awake, double* distribution) const {
+    void weigh(const double* counts, const double* means, const double* entropies, double rounds, const double* awake,
+               double* distribution) const {
         const size_t n = counts_.size();
         const double explored = std::log(larger(rounds, 1.0) / static_cast<double>(n));
-        const double total = weigh_segment(counts, means, entropies, logs, awake, n, keenness(), unit_ / dispersion(),
+        const double total = weigh_segment(counts, means, entropies, awake, n, keenness(), unit_, 1.0 / dispersion(),
                                            explored, distribution);
         share_out(distribution, n, total);
     }
@@ -166,18 +160,22 @@ private:
         compare_starts(all_means_.data() + i * most, most, gain, present, 1.0 / dispersion(), evidence_.data());
     }
 
-    // The start with the largest evidence; `most` where there is none.
+    // The start with the largest evidence, the oldest of several; `most` where there is none.
     size_t leader() const {
         size_t lead = most;
-        for (size_t s = 0; s < most; ++s)
-            if (starts_[s] != none && (lead == most || evidence_[s] > evidence_[lead])) lead = s;
+        for (size_t s = 0; s < most; ++s) {
+            if (starts_[s] == none) continue;
+            if (lead == most || evidence_[s] > evidence_[lead] ||
+                (evidence_[s] == evidence_[lead] && starts_[s] < starts_[lead]))
+                lead = s;
+        }
         return lead;
     }
 
     void restart() {
         const size_t s = leader();
         if (s == most || !(evidence_[s] > threshold())) return;
-        copy_start(s, counts_.data(), means_.data(), entropies_.data(), logs_.data());
+        copy_start(s, counts_.data(), means_.data(), entropies_.data());
         start_ = starts_[s];
         restarts_ += 1.0;
         for (size_t other = 0; other < most; ++other) {
@@ -186,11 +184,11 @@ private:
         }
     }
 
-    void copy_start(size_t s, double* counts, double* means, double* entropies, double* logs) const {
+    void copy_start(size_t s, double* counts, double* means, double* entropies) const {
         for (size_t i = 0; i < counts_.size(); ++i) {
             counts[i] = all_counts_[i * most + s];
             means[i] = all_means_[i * most + s];
-            describe(means[i], counts[i], entropies[i], logs[i]);
+            entropies[i] = entropy(means[i]);
         }
     }
 
@@ -216,9 +214,9 @@ private:
     double time_ = 0.0;
     double start_ = 0.0;
     double restarts_ = 0.0;
-    double scatter_ = 0.0, scale_ = 0.0;                    // A and D
-    std::vector<double> counts_, means_, entropies_, logs_; // of the present segment; the last is ln(1 + N)
-    std::vector<double> all_counts_, all_means_;            // of each other start, for each action
+    double scatter_ = 0.0, scale_ = 0.0;              // A and D
+    std::vector<double> counts_, means_, entropies_;  // of the present segment
+    std::vector<double> all_counts_, all_means_;      // of each other start, for each action
     std::vector<double> starts_, evidence_;
     std::vector<double> room_;
 };
