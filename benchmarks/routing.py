@@ -146,7 +146,8 @@ def mabwiser(policy: str, settings: dict[str, Any], batch: int) -> Callable[[int
 
 OURS = [
     "auto", "exp3-ix", "tsallis-inf", "normal-hedge:memory=500", "normal-hedge:memory=5000",
-    "ada-normal-hedge:alpha=0.001", "maillard", "maillard:keenness=3", "maillard:keenness=10",
+    "ada-normal-hedge:alpha=0.001", "restarts", "restarts:fade=0.3",
+    "maillard", "maillard:keenness=3", "maillard:keenness=10",
     *(f"maillard:keenness={k},memory={m}" for m in (150, 300, 1000, 3000) for k in (3, 10)),
 ]  # fmt: skip
 
@@ -263,7 +264,13 @@ def coverage(runs: int, rounds: int) -> Iterator[str]:
     means = np.array([0.3, 0.5, 0.7])
     policies: dict[str, Any] = {"always b": "b", "always c": "c", "b or c": {"b": 0.5, "c": 0.5}}
     truths = {"always b": 0.5, "always c": 0.7, "b or c": 0.6}
-    kinds = [("ips", "normal"), ("snips", "normal"), ("dr", "normal"), ("ips", "certain")]
+    kinds = [
+        ("ips", "normal"),
+        ("snips", "normal"),
+        ("dr", "normal"),
+        ("dr", "likelihood"),
+        ("ips", "certain"),
+    ]
     for source in ("fixed", "exp3-ix", "auto"):
         covered = dict.fromkeys(itertools.product(policies, kinds), 0)
         for seed in range(runs):

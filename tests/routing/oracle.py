@@ -224,8 +224,8 @@ class RestartsOracle:
 
     def learn(self, seen: Seen) -> None:
         self.time += 1
-        for counts, _ in self.tables.values():
-            counts *= 1.0 - self.fade / (self.time + 50.0)
+        keep = 1.0 - self.fade / (self.time + 50.0)
+        self.tables = {s: (keep * n, means) for s, (n, means) in self.tables.items()}
         known = np.flatnonzero(seen.known)
         counts, m = self.tables[self.start]
         chief = known[m[known].argmax()]
