@@ -8,6 +8,7 @@ for each nature, is the yardstick of the default. ``--speed`` and ``--coverage``
 import argparse
 import importlib.util
 import itertools
+import math
 import statistics
 import time
 from collections import deque
@@ -207,7 +208,7 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
             continue
         world = nature()
         own = {rule: _mean(world, ours(rule), seeds) for rule in OURS}
-        others = {peer: _mean(world, make, 1) for peer, make in peers(which).items()}
+        others = {peer: _peer(world, make) for peer, make in peers(which).items()}
         auto = own.pop("auto")
         best = min(own, key=own.__getitem__)
         rival = min(others, key=others.__getitem__, default="")
@@ -217,6 +218,14 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
         mine = f"{best} {own[best]:,.0f}"
         yield f"{name:<32} {auto:>9,.0f} {mine:>34} {theirs:>42} {auto / least:>7.2f}"
     yield f"at most 1.1 times the best in hindsight: {near} of {count}"
+
+
+def _peer(world: Nature, make: Callable[[int, int], Player]) -> float:
+    """Return the regret of a bandit of another library; infinite if it fails."""
+    try:
+        return _mean(world, make, 1)
+    except ValueError:  # weights of river's Exp3 overflow
+        return math.inf
 
 
 def _mean(world: Nature, make: Callable[[int, int], Player], seeds: int) -> float:

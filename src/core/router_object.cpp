@@ -206,7 +206,7 @@ PyObject* reward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// A round with gains: settle(ticket, numbers, gains, full), correct(...).
+// A round with gains: settle(ticket, numbers, gains, full, cost), correct(ticket, numbers, gains, full).
 Round with_gains(const RoutingObject& self, const Round& round, PyObject* const* args) {
     const auto numbers = list_of<int64_t>(args[1], From<int64_t>::get);
     const auto gains = list_of<double>(args[2], From<double>::get);
@@ -225,10 +225,12 @@ Round with_gains(const RoutingObject& self, const Round& round, PyObject* const*
 
 PyObject* settle(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 4);
+        check_count(count, 5);
         const Round* round = router_of(object).pending(From<int64_t>::get(args[0]));
         if (!round) raise(PyExc_LookupError, "no round with this ticket waits");
-        router_of(object).settle(with_gains(self_of(object), *round, args));
+        Round settled = with_gains(self_of(object), *round, args);
+        settled.cost = From<double>::get(args[4]);
+        router_of(object).settle(std::move(settled));
         Py_RETURN_NONE;
     });
 }

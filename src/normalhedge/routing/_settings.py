@@ -42,7 +42,9 @@ class RouterSettings:
         "see ``seen`` of `choose`.",
     )
     costs: Mapping[str, float] | None = option(
-        None, "The cost of each action each time it is chosen, at least 0; needs ``budget``."
+        None,
+        "The cost of each action each time it is chosen, at least 0; needs ``budget``. If costs are "
+        "known only afterwards, the most that each may be: see ``cost`` of `reward`.",
     )
     budget: float | None = option(
         None,
