@@ -205,8 +205,8 @@ class Router(RouterState):
         ----------
         operation
             ``{"choose": {"context": ..., "awake": ..., "seen": ...}}``, ``{"reward": ticket,
-            "gain": ...}``, perhaps with a ``cost``, ``{"correct": ticket, "gain": ...}``, ``{"join": name}`` or
-            ``{"leave": name}``.
+            "gain": ...}``, perhaps with a ``cost``, ``{"correct": ticket, "gain": ...}``,
+            ``{"join": name}`` or ``{"leave": name}``.
         """
         if "choose" in operation:
             return self.choose(**operation["choose"])

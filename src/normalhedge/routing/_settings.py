@@ -43,8 +43,8 @@ class RouterSettings:
     )
     costs: Mapping[str, float] | None = option(
         None,
-        "The cost of each action each time it is chosen, at least 0; needs ``budget``. If costs are "
-        "known only afterwards, the most that each may be: see ``cost`` of `reward`.",
+        "The cost of each action each time it is chosen, at least 0; needs ``budget``. If costs "
+        "are known only afterwards, the most that each may be: see ``cost`` of `reward`.",
     )
     budget: float | None = option(
         None,
