@@ -12,7 +12,7 @@ CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp src/core
 POLLSTERS = $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)')
 WEATHER = $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)')
 
-.PHONY: help paper blend latent compare test check format docs bench wheel system clean
+.PHONY: help paper blend latent compare test check format docs bench peers wheel system clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -80,18 +80,13 @@ docs: $(DOCS)  ## run every example, build the site into out/site, and check it
 bench: $(READY)  ## measure the speed, as ratios to NumPy; KEEP=yes writes it into the record
 	$(BIN)/python -m benchmarks $(if $(KEEP),--keep)
 
-# Installed with nothing but NumPy in a folder of its own, and used where nothing can be written.
-wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty venv
-	rm -rf dist
-	$(BIN)/python -m build --outdir dist
-	@folder=$$(mktemp -d) && $(PYTHON) -m venv $$folder/venv && \
-		$$folder/venv/bin/pip install --quiet --disable-pip-version-check dist/*.whl && \
-		cp tests/smoke.py $$folder/ && chmod -R a-w $$folder/venv/lib && cd $$folder && \
-		env -i HOME=/nonexistent $$folder/venv/bin/python -I -B smoke.py; status=$$?; \
-		chmod -R u+w $$folder; du -sh $$folder/venv/lib/python*/site-packages/normalhedge | cut -f1; \
-		rm -rf $$folder; exit $$status
+peers: $(READY)  ## run other libraries next to ours, and write docs/peers.md; an hour
+	$(BIN)/nox -s peers
 
-PARTS ?= compiler browser postgres proxies java tex
+wheel: $(READY)  ## build the sdist and the wheel, check both, and try the wheel in an empty venv
+	$(BIN)/nox -s wheel
+
+PARTS ?= compiler browser postgres proxies pandoc words java tex cross
 
 system:  ## as root on Debian: install programs that tests can use; PARTS="browser postgres" names some
 	@.ci/system $(PARTS)

@@ -11,6 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,6 +43,20 @@ CORE_TESTS = (
 )
 """The tests that run the core most, for builds that are slow."""
 
+FOREIGN = {
+    "x86_64-linux-musl": "musllinux_1_2_x86_64",
+    "aarch64-linux-musl": "musllinux_1_2_aarch64",
+    "aarch64-macos": "macosx_11_0_arm64",
+    "x86_64-windows-gnu": "win_amd64",
+}
+"""The systems that clang compiles for, as it is in the wheel `ziglang`, and their names on PyPI."""
+
+FOREIGN_COMPILERS = {
+    "aarch64-linux-gnu-g++": "manylinux_2_28_aarch64",
+    "x86_64-w64-mingw32-g++-posix": "win_amd64",
+}
+"""The cross compilers of Debian, from `make system PARTS=cross`."""
+
 UNCOUNTED = (
     "tests/mixtures/test_sharing.py::test_a_fork_beside_a_thread_gets_a_sound_mixture",
     "tests/test_torture.py::test_no_fault_does_harm[forks]",
@@ -51,13 +67,15 @@ UNCOUNTED = (
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Run other libraries beside ours: the same weights, and the time of a round."""
+    """Run other libraries next to ours: weights, times, and who wins where, into docs/peers.md."""
     install(session, "peers")
     tests = ["tests/test_peers.py", "tests/tables/test_nixtla.py"]
     tests += ["tests/integrations/test_nixtla.py", "docs/coming-from"]
     session.run("pytest", "-m", "", *tests)
     session.run("python", "-m", "benchmarks.peers")
-    session.run("python", "-m", "benchmarks.intervals.mapie_peer")
+    for table in ("panels.overview", "overall"):
+        session.run("python", "-m", f"benchmarks.{table}")
+    session.run("python", "docs/hero_picture.py")
 
 
 @nox.session
@@ -144,21 +162,75 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def portable(session: nox.Session) -> None:
-    """Build the core for a plain x86-64, run the frozen tests; compile it for aarch64."""
+    """Build the core for a plain x86-64, and run the frozen tests."""
     # Other processors and compilers get a core without the choice at run time; its numbers must be
     # the frozen ones.
     folder = build_core(session, "portable", "Release", "-DNORMALHEDGE_PLAIN=ON")
     test_core(session, folder, ["tests/test_frozen.py"])
-    compiler = shutil.which("aarch64-linux-gnu-g++")
-    if compiler is None:
-        session.log("no compiler for aarch64 here: left out")
-        return
-    program = "import numpy, sysconfig; print(sysconfig.get_path('include'), numpy.get_include())"
-    headers = subprocess.check_output([BIN / "python", "-c", program], text=True).split()
-    options = ["-std=c++17", "-O2", "-fopenmp-simd", "-fPIC"]
-    options += [option for header in headers for option in ("-isystem", header)]
-    for path in sorted(Path("src/core").glob("*.cpp")):
-        session.run(compiler, *options, "-c", str(path), "-o", str(folder / "aarch64.o"))
+
+
+@nox.session
+def cross(session: nox.Session) -> None:
+    """Compile the core for macOS, Windows and musl by clang; for Windows and aarch64 by g++."""
+    install(session, "cross", package=False)
+    out = ROOT / "build" / "cross"
+    zig = (str(Path(session.virtualenv.bin) / "python"), "-m", "ziglang", "c++", "-target")
+    compilers: list[tuple[tuple[str, ...], str]] = [
+        ((*zig, target), platform) for target, platform in FOREIGN.items()
+    ]
+    for name, platform in FOREIGN_COMPILERS.items():
+        if shutil.which(name) is None:
+            session.warn(f"{name} is not installed: left out")
+        else:
+            compilers.append(((name,), platform))
+    options = ("-std=c++17", "-O1", "-fopenmp-simd", "-Wall", "-Wextra", "-Werror")
+    for command, platform in compilers:
+        headers = foreign_headers(session, out / platform, platform)
+        for path in sorted((ROOT / "src" / "core").glob("*.cpp")):
+            files = ("-c", str(path), "-o", str(out / "core.o"))
+            # clang warns of loops that it does not put into vector registers.
+            quiet = () if command[0] in FOREIGN_COMPILERS else ("-Wno-pass-failed",)
+            session.run(*command, *options, *quiet, *headers, *files, external=True, silent=True)
+        session.log(f"{' '.join(command[-1:])}: the core compiles")
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build the sdist and, from it alone, the wheel; check both, and try the wheel by itself."""
+    install(session, "publish", package=False)
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", "dist")
+    if sys.platform == "linux":
+        (built,) = Path("dist").glob("*.whl")
+        session.run("auditwheel", "repair", "--wheel-dir", "dist", str(built))
+        if len(list(Path("dist").glob("*.whl"))) > 1:
+            built.unlink()
+    (built,) = Path("dist").glob("*.whl")
+    session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
+    session.run("python", "-m", "tests.publishable", str(built))
+    check = ("check-jsonschema", "--builtin-schema")
+    session.run(*check, "vendor.citation-file-format", "CITATION.cff")
+    workflows = map(str, sorted(Path(".github/workflows").glob("*.yml")))
+    session.run(*check, "vendor.github-workflows", *workflows)
+    for system in ("linux", "macos", "windows"):
+        archs = "x86_64,aarch64" if system == "linux" else "auto64"
+        options = ("--platform", system, "--archs", archs)
+        session.run("cibuildwheel", "--print-build-identifiers", *options)
+    with tempfile.TemporaryDirectory() as name:
+        # Installed with nothing but NumPy, and used where nothing can be written.
+        folder = Path(name)
+        python = folder / "venv" / "bin" / "python"
+        session.run("python", "-m", "venv", str(folder / "venv"))
+        session.run(str(python), "-m", "pip", "install", "-qq", str(built), external=True)
+        shutil.copy("tests/smoke.py", folder)
+        session.run("chmod", "-R", "a-w", str(folder / "venv" / "lib"), external=True)
+        session.chdir(folder)
+        try:
+            options = ("-i", "HOME=/nonexistent", str(python), "-I", "-B", "smoke.py")
+            session.run("env", *options, external=True)
+        finally:
+            session.chdir(ROOT)
+            session.run("chmod", "-R", "u+w", str(folder), external=True)
 
 
 @nox.session(name="same-bits", venv_backend="none")
@@ -222,8 +294,26 @@ def bench_serve(session: nox.Session) -> None:
         run(session, "python", "-m", "benchmarks.serve_attacks", *session.posargs[1:])
 
 
-def install(session: nox.Session, group: str) -> None:
-    """Install the package and a group of dependencies, unless the venv has them as they are now."""
+def foreign_headers(session: nox.Session, folder: Path, platform: str) -> list[str]:
+    """Return the options of a compiler that find the headers of another system.
+
+    NumPy's are those of its wheel for that system. Python's are the ones of this machine, with the
+    settings of Windows where needed: so the core compiles, but cannot be linked.
+    """
+    if not folder.exists():
+        program = "import numpy; print(numpy.__version__)"
+        version = subprocess.check_output([BIN / "python", "-c", program], text=True).strip()
+        wheel = ("--no-deps", "--only-binary=:all:", "--platform", platform, f"numpy=={version}")
+        session.run("pip", "install", "-qq", "--target", str(folder), *wheel)
+    python = sysconfig.get_path("include")
+    folders = [folder / "numpy" / "_core" / "include", Path(python)]
+    if platform == "win_amd64":
+        folders.insert(0, ROOT / ".ci" / "windows")
+    return [option for path in folders for option in ("-isystem", str(path))]
+
+
+def install(session: nox.Session, group: str, *, package: bool = True) -> None:
+    """Install a group of dependencies and the package, unless the venv has them as they are now."""
     modules = sorted(str(path) for path in (ROOT / "src" / "normalhedge").rglob("*.py"))
     state = hashlib.sha256("\n".join(modules).encode())
     core = sorted((ROOT / "src" / "core").rglob("*.?pp"))
@@ -232,9 +322,9 @@ def install(session: nox.Session, group: str) -> None:
     stamp = Path(session.virtualenv.location) / "installed"
     if stamp.exists() and stamp.read_text() == state.hexdigest():
         return
-    if not any(shutil.which(name) for name in (COMPILER, "g++", "clang++")):
+    if package and not any(shutil.which(name) for name in (COMPILER, "g++", "clang++")):
         session.error("a C++17 compiler is needed: `make system PARTS=compiler` on Debian, as root")
-    session.install("--editable", ".", "--group", group)
+    session.install(*(("--editable", ".") if package else ()), "--group", group)
     stamp.write_text(state.hexdigest())
 
 

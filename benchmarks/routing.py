@@ -207,7 +207,7 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
         if only not in name:
             continue
         world = nature()
-        own = {rule: _mean(world, ours(rule), seeds) for rule in OURS}
+        own = {rule: mean_regret(world, ours(rule), seeds) for rule in OURS}
         others = {peer: _peer(world, make) for peer, make in peers(which).items()}
         auto = own.pop("auto")
         best = min(own, key=own.__getitem__)
@@ -223,12 +223,13 @@ def compare(rounds: int, seeds: int, which: Sequence[str], only: str) -> Iterato
 def _peer(world: Nature, make: Callable[[int, int], Player]) -> float:
     """Return the regret of a bandit of another library; infinite if it fails."""
     try:
-        return _mean(world, make, 1)
+        return mean_regret(world, make, 1)
     except ValueError:  # weights of river's Exp3 overflow
         return math.inf
 
 
-def _mean(world: Nature, make: Callable[[int, int], Player], seeds: int) -> float:
+def mean_regret(world: Nature, make: Callable[[int, int], Player], seeds: int) -> float:
+    """Return the mean regret over some seeds."""
     return statistics.fmean(regret(world, make, seed) for seed in range(seeds))
 
 

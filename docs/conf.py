@@ -116,6 +116,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "normalhedge"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("sort.js", {"defer": "defer"})]
 html_extra_path = ["llms.txt"]
 html_favicon = "_static/logo.svg"
 html_context = {"default_mode": "auto"}

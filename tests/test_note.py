@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +66,18 @@ def test_commands_name_what_is_there() -> None:
     for name, words in chosen:
         for word in words.split(" or "):
             assert re.search(rf"def test_\w*{word}", (tests / name).read_text()), (name, word)
+
+
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc: make system PARTS=pandoc")
+def test_the_paper_of_two_pages_compiles(tmp_path: Path) -> None:
+    """Its references are resolved: pandoc fails where a citation has no entry."""
+    page = tmp_path / "paper.html"
+    options = ("--citeproc", "--standalone", "--mathml", "--fail-if-warnings")
+    command = ["pandoc", "paper.md", *options, "--output", str(page)]
+    subprocess.run(command, cwd=NOTE, check=True, capture_output=True)
+    html = page.read_text(encoding="utf-8")
+    entries = re.findall(r"^@\w+\{(\w+),", (NOTE / "paper.bib").read_text(), re.MULTILINE)
+    assert entries
+    assert not [entry for entry in entries if f'id="ref-{entry}"' not in html]
+    words = re.sub(r"<(style|math).*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL).split()
+    assert 250 < len(words) < 1_200

@@ -69,13 +69,17 @@ def called(program: str, text: str) -> set[str]:
 def test_workflows_call_targets_and_sessions_that_exist() -> None:
     lines = "\n".join(command for job in jobs() for command in commands(job))
     assert {"docs", "system", "wheel"} <= called("make", lines) <= targets()
-    assert {"adapters", "cluster", "coverage", "matrix"} <= called("nox -s", lines) <= sessions()
+    assert (
+        {"adapters", "cluster", "coverage", "cross", "matrix"}
+        <= called("nox -s", lines)
+        <= sessions()
+    )
 
 
 def test_make_has_a_dozen_targets_that_help_explains() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert set(re.findall(r"^([a-z-]+):.*  ## ", makefile, re.MULTILINE)) == targets()
-    assert len(targets()) <= 13
+    assert len(targets()) <= 14
 
 
 def test_only_one_target_installs_programs_on_the_system() -> None:
@@ -167,7 +171,9 @@ def test_forms_for_issues_have_questions(path: Path) -> None:
 def test_the_citation_is_of_this_version() -> None:
     citation = read(ROOT / "CITATION.cff")
     assert citation["version"] == normalhedge.__version__
-    assert citation["license"] == PROJECT["project"]["license"]
+    assert PROJECT["project"]["license"].startswith(f"{citation['license']} AND ")
+    supported = re.findall(r"^\| (\d+\.\d+) ", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
+    assert supported == [normalhedge.__version__.rpartition(".")[0]]
 
 
 def test_the_oldest_dependencies_are_the_lower_bounds() -> None:

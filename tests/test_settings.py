@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge.cli._blend import command
 from normalhedge.mixtures.state._settings import OPTIONS
-from normalhedge.service import _forms as forms
+from normalhedge.service import _mixture_forms as forms
 from normalhedge.service.client import _encoding as encoding
 
 BY_OTHER_MEANS = {"shared", "half_life", *(n for n in OPTIONS if OPTIONS[n].kind == "limit")}

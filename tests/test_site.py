@@ -1,11 +1,16 @@
 """The check that `make docs` runs on the built site finds what is wrong with a site."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from benchmarks import overall
+from normalhedge import Mixture, Router
+from normalhedge.latent import Regimes
 
 DOCS = Path(__file__).parents[1] / "docs"
 WORDS = "<p>" + "word " * 40 + "</p>"
@@ -36,6 +41,22 @@ def listed() -> set[str]:
 
 def test_every_public_name_is_in_the_reference(check_site: ModuleType) -> None:
     assert not list(check_site.undocumented(listed()))
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"), [("mixtures", Mixture), ("routing", Router), ("latent", Regimes)]
+)
+def test_methods_are_grouped_by_use(page: str, kind: type) -> None:
+    text = (DOCS / "reference" / f"{page}.rst").read_text()
+    names = re.findall(rf"`{kind.__name__}\.(\w+)`", text)
+    assert sorted(names) == [name for name in dir(kind) if not name.startswith("_")]
+
+
+def test_the_page_of_other_libraries_has_the_figures() -> None:
+    page = (DOCS / "peers.md").read_text(encoding="utf-8")
+    tasks = json.loads((DOCS / "peers.json").read_text(encoding="utf-8"))
+    assert overall.TABLE.findall(page) == [overall.table(tasks)]
+    assert tasks["blend"] == overall.blends()
 
 
 def test_a_name_that_is_missing_is_found(check_site: ModuleType) -> None:

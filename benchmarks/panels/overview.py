@@ -9,11 +9,14 @@ which the median is almost never wrong has enormous ratios in square loss.
     stacks              fitted again in each round (`benchmarks.panels.stacks`)
     river               `EWARegressor` at its default rate, on errors in units of the plain mean's
                         first ten
+    sktime              `NormalHedgeEnsemble` on the losses of the experts, scaled in the same way
     opera               its ML-Poly with gradients, reproduced by `hedgers.MLPolyOpera`
     profoc              its BOA with gradients, reproduced by `hedgers.BOA`
     MELO                least squares that forget at three rates, as further experts of ML-Poly
 
-The figures of held-out panels go to ``docs/overview.json``; ``docs/hero_picture.py`` draws them.
+The figures of held-out panels go to ``docs/overview.json``; ``docs/hero_picture.py`` draws them,
+and `benchmarks.overall` puts them next to those of other tasks. A method wins a panel if no other
+method that can be had before the end has less loss.
 """
 
 import argparse
@@ -34,7 +37,7 @@ from benchmarks.panels.split import KINDS
 from benchmarks.panels.stacks import non_negative, ridge, stacked
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.whole_files import write_whole
-from tests.peers import River
+from tests.peers import River, Sktime
 
 FIGURES = Path(__file__).parents[2] / "docs" / "overview.json"
 MEAN, MEDIAN, BEST, OURS = "plain mean", "plain median", "best single model", "normalhedge"
@@ -68,6 +71,20 @@ def river(panel: Panel, loss: str) -> Floats:
             if known >= 0:
                 ensemble.learn_one(dict(enumerate(values[known])), y[known] / scale)
             result[row] = scale * ensemble.predict_one(dict(enumerate(values[t])))
+    return result
+
+
+def sktime(panel: Panel, loss: str) -> Floats:
+    """Return the forecasts of sktime's NormalHedge on losses, which it takes as they are."""
+    result = np.empty(len(panel.frame))
+    for order, x, y in rounds(panel):
+        scale = np.abs(x[:10].mean(axis=1) - y[:10]).mean() or 1.0
+        ensemble, errors = Sktime(x.shape[1]), LOSSES[loss](x / scale, (y / scale)[:, np.newaxis])
+        for t, row in enumerate(order):
+            known = t - panel.lag - 1
+            if known >= 0:
+                ensemble.learn(errors[known])
+            result[row] = x[t] @ ensemble.weights / ensemble.weights.sum()
     return result
 
 
@@ -114,6 +131,7 @@ METHODS: dict[str, Method] = {
     "non-negative stack": lambda panel, _loss: stacked(panel, non_negative),
     "ridge stack": lambda panel, _loss: stacked(panel, ridge),
     "river EWA": river,
+    "sktime NormalHedge": sktime,
     "opera ML-Poly": partial(_blended, "ml-poly-opera"),
     "profoc BOA": partial(_blended, "boa"),
     "MELO": melo,
@@ -170,12 +188,18 @@ def main() -> None:
         seconds: dict[str, float] = {}
         table = pd.DataFrame([losses(panel, loss, seconds) for panel in panels])
         means = np.exp(np.log(table).mean()).sort_values()
+        wins = table.drop(columns=BEST).idxmin(axis=1).value_counts()
         print(f"{loss} loss relative to the plain median, {len(panels)} panels")
         for name, value in means.items():
             took = f"{seconds[name]:8.1f} s" if name in seconds else "in hindsight"
             print(f"  {name:20} {value:8.3f}   worst {table[name].max():14.3f} {took:>12}")
         figures[loss] = {
-            name: {"mean": round(value, 3), "worst": round(float(table[name].max()), 3)}
+            name: {
+                "mean": round(value, 3),
+                "worst": round(float(table[name].max()), 3),
+                "wins": int(wins.get(name, 0)),
+                "seconds": round(seconds.get(name, 0.0), 1),
+            }
             for name, value in means.items()
         }
     if kind == "judge":

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "em.hpp"
@@ -28,6 +29,24 @@ struct Laned {
     bool ended;
 };
 
+// Room for numbers that are written before they are read.
+class Room {
+public:
+    void grow(size_t size) {
+        if (size <= size_) return;
+        numbers_.reset(new double[size]);
+        size_ = size;
+    }
+    double* data() { return numbers_.get(); }
+    const double* data() const { return numbers_.get(); }
+    double& operator[](size_t i) { return numbers_[i]; }
+    double operator[](size_t i) const { return numbers_[i]; }
+
+private:
+    std::unique_ptr<double[]> numbers_;
+    size_t size_ = 0;
+};
+
 // The numbers of some models side by side: a number of a state at [s * lanes + lane].
 struct Lanes {
     size_t states, lanes, rounds;
@@ -36,21 +55,20 @@ struct Lanes {
     std::vector<double> centre, over_width, student;  // `student`: 1 or 0
     std::vector<double> location, inverse, degrees, over_degrees, log_norm;
     std::vector<double> initial, transition, moves, kept;
-    std::vector<double> table, predicted, highest, likelihoods, total;
+    Room table, predicted, highest, likelihoods;
+    std::vector<double> total;
     std::vector<double> sums;  // 4 x states x lanes: of w, w u, w u y, w u y^2
 
     void resize(size_t k, size_t width, size_t T) {
         states = k, lanes = width, rounds = T;
         first.assign(width, 0);
-        for (auto* part : {&centre, &over_width, &student, &total}) part->assign(width, 0.0);
-        for (auto* part : {&location, &inverse, &degrees, &over_degrees, &log_norm, &initial})
+        total.assign(width, 0.0);
+        for (auto* part : {&centre, &over_width, &student, &location, &inverse, &degrees, &over_degrees, &log_norm, &initial})
             part->assign(k * width, 0.0);
         for (auto* part : {&transition, &moves, &kept}) part->assign(k * k * width, 0.0);
         sums.assign(4 * k * width, 0.0);
-        for (auto* part : {&table, &predicted})
-            if (part->size() < T * k * width) part->resize(T * k * width);
-        for (auto* part : {&highest, &likelihoods})
-            if (part->size() < T * width) part->resize(T * width);
+        for (auto* part : {&table, &predicted}) part->grow(T * k * width);
+        for (auto* part : {&highest, &likelihoods}) part->grow(T * width);
     }
 };
 
@@ -84,28 +102,27 @@ struct LaneKernels {
                 continue;
             }
             for (size_t l = 0; l < L; ++l) high[l] = -1e300;
+            if (any) {
+                // The lanes of all states in one loop: logarithms need wide registers.
+#pragma omp simd
+                for (size_t i = 0; i < k * L; ++i) {
+                    const double away = (y - centre[i]) * over[i] - location[i];
+                    const double normal = norm[i] - 0.5 * (away * away * inverse[i]);
+                    const double square = 2.0 * (norm[i] - normal);
+                    const double heavy =
+                        norm[i] - 0.5 * (degrees[i] + 1.0) * log(1.0 + square * over_degrees[i]);
+                    row[i] = student[i] > 0.0 ? heavy : normal;
+                }
+            }
             for (size_t s = 0; s < k; ++s) {
 #pragma omp simd
                 for (size_t l = 0; l < L; ++l) {
                     const size_t i = s * L + l;
-                    const double away = (y - centre[l]) * over[l] - location[i];
-                    const double square = away * away * inverse[i];
-                    row[i] = norm[i] - 0.5 * square;
-                    high[l] = larger(high[l], row[i]);
-                }
-            }
-            if (any) {
-                for (size_t l = 0; l < L; ++l) high[l] = student[l] > 0.0 ? -1e300 : high[l];
-                for (size_t s = 0; s < k; ++s) {
-#pragma omp simd
-                    for (size_t l = 0; l < L; ++l) {
-                        const size_t i = s * L + l;
-                        const double square = 2.0 * (norm[i] - row[i]);
-                        const double heavy =
-                            norm[i] - 0.5 * (degrees[i] + 1.0) * log(1.0 + square * over_degrees[i]);
-                        row[i] = student[l] > 0.0 ? heavy : row[i];
-                        high[l] = larger(high[l], row[i]);
+                    if (!any) {
+                        const double away = (y - centre[i]) * over[i] - location[i];
+                        row[i] = norm[i] - 0.5 * (away * away * inverse[i]);
                     }
+                    high[l] = larger(high[l], row[i]);
                 }
             }
             for (size_t s = 0; s < k; ++s) {
@@ -235,30 +252,29 @@ struct LaneKernels {
             const double* row = now.table.data() + t * n;
             const double y = now.y[t];
             if (y != y) continue;
-            for (size_t s = 0; s < k && !any; ++s) {
+            if (!any) {
+                for (size_t s = 0; s < k; ++s) {
 #pragma omp simd
-                for (size_t l = 0; l < L; ++l) {
-                    const size_t i = s * L + l;
-                    const double x = (y - centre[l]) * over[l];
-                    zero[i] += row[i];
-                    two[i] += row[i] * x;
-                    three[i] += row[i] * x * x;
+                    for (size_t l = 0; l < L; ++l) {
+                        const size_t i = s * L + l;
+                        const double x = (y - centre[i]) * over[i];
+                        zero[i] += row[i];
+                        two[i] += row[i] * x;
+                        three[i] += row[i] * x * x;
+                    }
                 }
+                continue;
             }
-            for (size_t s = 0; s < k && any; ++s) {
 #pragma omp simd
-                for (size_t l = 0; l < L; ++l) {
-                    const size_t i = s * L + l;
-                    const double x = (y - centre[l]) * over[l];
-                    const double away = x - location[i];
-                    const double heavy =
-                        (degrees[i] + 1.0) / (degrees[i] + away * away * inverse[i]);
-                    const double u = row[i] * (student[l] > 0.0 ? heavy : 1.0);
-                    zero[i] += row[i];
-                    one[i] += u;
-                    two[i] += u * x;
-                    three[i] += u * x * x;
-                }
+            for (size_t i = 0; i < n; ++i) {
+                const double x = (y - centre[i]) * over[i];
+                const double away = x - location[i];
+                const double heavy = (degrees[i] + 1.0) / (degrees[i] + away * away * inverse[i]);
+                const double u = row[i] * (student[i] > 0.0 ? heavy : 1.0);
+                zero[i] += row[i];
+                one[i] += u;
+                two[i] += u * x;
+                three[i] += u * x * x;
             }
         }
     }
@@ -310,7 +326,7 @@ template <size_t K, size_t L>
         Kernels::add(now, start, T);
         return;
     }
-    std::copy(now.initial.begin(), now.initial.end(), now.predicted.begin() + start * k * L);
+    std::copy(now.initial.begin(), now.initial.end(), now.predicted.data() + start * k * L);
     std::fill(now.total.begin(), now.total.end(), 0.0);
     for (size_t part = 0; part < parts; ++part) {
         double counts[L];
@@ -374,22 +390,19 @@ public:
     LaneFits(const double* y, size_t rounds, const Guards& guards, double tolerance)
         : y_(y), rounds_(rounds), guards_(guards), tolerance_(tolerance) {}
 
-    // M steps with the shares of a division, rounds x models: 0.9 for the state of the division.
-    void start(std::vector<Laned*>& models, const std::int64_t* const* divisions) {
-        const size_t width = lanes_for(models.empty() ? 1 : models[0]->chain.states);
-        for (size_t begin = 0; begin < models.size(); begin += width) {
-            gather(models.data() + begin, std::min(width, models.size() - begin));
-            const size_t k = now_.states, L = now_.lanes;
-            for (size_t l = 0; l < count_; ++l) {
-                const std::int64_t* labels = divisions[begin + l];
-                for (size_t t = mine_[l]->first; t < rounds_; ++t)
-                    for (size_t s = 0; s < k; ++s)
-                        now_.table[(t * k + s) * L + l] =
-                            (static_cast<size_t>(labels[t - mine_[l]->first]) == s ? 0.9 : 0.0) +
-                            0.1 / static_cast<double>(k);
-            }
-            maximise(true);
+    // M steps of up to eight models with the shares of a division, rounds x models: 0.9 for the state of the division.
+    void start(Laned* const* models, size_t count, const std::int64_t* const* divisions) {
+        gather(models, count);
+        const size_t k = now_.states, L = now_.lanes;
+        for (size_t l = 0; l < L; ++l) {
+            const std::int64_t* labels = divisions[std::min(l, count - 1)];
+            for (size_t t = now_.first[l]; t < rounds_; ++t)
+                for (size_t s = 0; s < k; ++s)
+                    now_.table[(t * k + s) * L + l] =
+                        (static_cast<size_t>(labels[t - now_.first[l]]) == s ? 0.9 : 0.0) +
+                        0.1 / static_cast<double>(k);
         }
+        maximise(true);
     }
 
     // Iterate until all models have ended, or so many times.
@@ -423,9 +436,11 @@ private:
         for (size_t l = 0; l < L; ++l) {
             const Laned& model = *models[std::min(l, count - 1)];  // spare lanes repeat the last
             now_.first[l] = model.first;
-            now_.centre[l] = model.centre;
-            now_.over_width[l] = 1.0 / model.width;
-            now_.student[l] = model.student ? 1.0 : 0.0;
+            for (size_t s = 0; s < k; ++s) {
+                now_.centre[s * L + l] = model.centre;
+                now_.over_width[s * L + l] = 1.0 / model.width;
+                now_.student[s * L + l] = model.student ? 1.0 : 0.0;
+            }
             for (size_t s = 0; s < k; ++s) now_.initial[s * L + l] = model.chain.initial[s];
             for (size_t i = 0; i < k * k; ++i)
                 now_.transition[i * L + l] = model.chain.transition[i];

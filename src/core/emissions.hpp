@@ -7,6 +7,9 @@
 // so a fit to a whole series and one that forgets share their code. Parameters lie in rows with a
 // column for each state. An observation has one or several columns; where one of them is NaN, it is
 // missing: its log density is 0, and its statistics are not added.
+//
+// `moments` are the mean and the variance of a column, given the observation before it and its covariates. `rescale`
+// writes the parameters of centre + width y; counts and symbols have no units.
 #pragma once
 
 #include <algorithm>
@@ -52,6 +55,13 @@ struct Gaussian : ByStatistics {
             sum -= away * away * state.halves[c];
         }
         return sum;
+    }
+    Moments moments(const Parameters& p, Observation, size_t c) const { return {p[c], p[columns + c]}; }
+    void rescale(const Parameters& p, const double* centre, const double* width) const {
+        for (size_t c = 0; c < columns; ++c) {
+            p[c] = centre[c] + width[c] * p[c];
+            p[columns + c] *= width[c] * width[c];
+        }
     }
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
@@ -141,6 +151,14 @@ struct Covariant : ByStatistics {
             sum -= 0.5 * x[i] * x[i];
         }
         return sum;
+    }
+    Moments moments(const Parameters& p, Observation, size_t c) const {
+        return {p[c], p[columns + c * columns + c]};
+    }
+    void rescale(const Parameters& p, const double* centre, const double* width) const {
+        for (size_t i = 0; i < columns; ++i) p[i] = centre[i] + width[i] * p[i];
+        for (size_t i = 0; i < columns; ++i)
+            for (size_t j = 0; j < columns; ++j) p[columns + i * columns + j] *= width[i] * width[j];
     }
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
@@ -263,6 +281,13 @@ struct Student : ByStatistics {
         const double ratio = square(state, seen) / state.degrees;
         return state.log_norm - 0.5 * (state.degrees + 1.0) * log(1.0 + ratio);
     }
+    Moments moments(const Parameters& p, Observation, size_t) const {
+        return {p[0], p[1] * p[2] / (p[2] - 2.0)};
+    }
+    void rescale(const Parameters& p, const double* centre, const double* width) const {
+        p[0] = centre[0] + width[0] * p[0];
+        p[1] *= width[0] * width[0];
+    }
     void add(const State& state, Observation seen, double weight, double* sums) const {
         const double u = (state.degrees + 1.0) / (state.degrees + square(state, seen));
         sums[0] += weight;
@@ -321,6 +346,15 @@ struct Autoregressive : ByStatistics {
         const double away = seen.y[0] - state.intercept - state.phi * seen.previous[0];
         return state.log_norm - away * away * state.half;
     }
+    // After a gap, of the stationary process.
+    Moments moments(const Parameters& p, Observation seen, size_t) const {
+        if (seen.previous && all_known(seen.previous, 1)) return {p[0] + p[1] * seen.previous[0], p[2]};
+        return {p[0] / (1.0 - p[1]), p[2] / (1.0 - p[1] * p[1])};
+    }
+    void rescale(const Parameters& p, const double* centre, const double* width) const {
+        p[0] = centre[0] * (1.0 - p[1]) + width[0] * p[0];
+        p[2] *= width[0] * width[0];
+    }
     void add(const State&, Observation seen, double weight, double* sums) const {
         const double x = seen.previous[0], y = seen.y[0];
         sums[0] += weight;
@@ -375,6 +409,19 @@ struct Regression : ByStatistics {
         double away = seen.y[0] - state.intercept;
         for (size_t c = 1; c < columns; ++c) away -= state.slopes[c - 1] * seen.y[c];
         return state.log_norm - away * away * state.half;
+    }
+    Moments moments(const Parameters& p, Observation seen, size_t) const {
+        double mean = p[0];
+        for (size_t c = 1; c < columns; ++c) mean += p[c] * seen.y[c];
+        return {mean, p[columns]};
+    }
+    void rescale(const Parameters& p, const double* centre, const double* width) const {
+        p[0] = centre[0] + width[0] * p[0];
+        for (size_t c = 1; c < columns; ++c) {
+            p[c] *= width[0] / width[c];
+            p[0] -= p[c] * centre[c];
+        }
+        p[columns] *= width[0] * width[0];
     }
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
@@ -449,6 +496,8 @@ struct Poisson : ByStatistics {
     double log_density(const State& state, Observation seen) const {
         return seen.y[0] * state.log_rate - state.rate - log_factorial(seen.y[0]);
     }
+    Moments moments(const Parameters& p, Observation, size_t) const { return {p[0], p[0]}; }
+    void rescale(const Parameters&, const double*, const double*) const {}
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         sums[1] += weight * seen.y[0];
@@ -489,6 +538,10 @@ struct NegativeBinomial : ByStatistics {
         return state.log_norm + log_gamma(y + state.size) - log_factorial(y) +
                y * state.log_mean_share;
     }
+    Moments moments(const Parameters& p, Observation, size_t) const {
+        return {p[0], p[0] + p[0] * p[0] / p[1]};
+    }
+    void rescale(const Parameters&, const double*, const double*) const {}
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         sums[1] += weight * seen.y[0];
@@ -551,6 +604,16 @@ struct Categorical : ByStatistics {
     double log_density(const State& state, Observation seen) const {
         return state[static_cast<size_t>(seen.y[0])];
     }
+    Moments moments(const Parameters& p, Observation, size_t) const {
+        double mean = 0.0, square = 0.0;
+        for (size_t i = 0; i < symbols; ++i) {
+            const double x = static_cast<double>(i);
+            mean += p[i] * x;
+            square += p[i] * x * x;
+        }
+        return {mean, larger(square - mean * mean, 0.0)};
+    }
+    void rescale(const Parameters&, const double*, const double*) const {}
     void add(const State&, Observation seen, double weight, double* sums) const {
         sums[static_cast<size_t>(seen.y[0])] += weight;
     }

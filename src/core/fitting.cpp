@@ -1,6 +1,8 @@
 // Functions of the module that fit hidden Markov models.
 #include "fitting.hpp"
 
+#include <algorithm>
+
 #include "em_lanes.hpp"
 #include "moving.hpp"
 #include "objects.hpp"
@@ -62,10 +64,10 @@ std::tuple<double, std::int64_t> em_fit(FamilyName name, Sheet observations,
 
 // Fit models with one column of real numbers side by side, in place; see em_lanes.hpp. A model has a row of
 // `shapes`: 1 for Student's t or 0 for normal, its first round, how many iterations it has done and may do,
-// whether the next one is thorough, and whether it has ended; and a row of `units`: centre and width. Its row of
+// whether the next one is thorough (2 before it has started), and whether it has ended; and a row of `units`: centre and width. Its row of
 // `divisions` begins with its first round and holds the states to start from, or -1 first where the
-// parameters are the start. At most `calls` iterations of up to eight models: results do not depend on how
-// they are divided into calls.
+// parameters are the start. At most `calls` iterations of up to eight models, and starts of as many: results do not depend
+// on how they are divided into calls.
 void em_fit_lanes(Row series, Matrix<std::int64_t> shapes, Sheet units, Matrix<double> initial,
                   Cube<double> transition, Cube<double> parameters,
                   Matrix<const std::int64_t> divisions, Row guards, double tolerance,
@@ -92,6 +94,9 @@ void em_fit_lanes(Row series, Matrix<std::int64_t> shapes, Sheet units, Matrix<d
                        static_cast<size_t>(shape[3]), traces.row(m), static_cast<size_t>(shape[2]),
                        totals[m], shape[4] != 0, shape[5] != 0});
         if (!all.back().ended) running.push_back(&all.back());
+        if (shape[4] != 2) continue;
+        all.back().thorough = true;
+        shape[4] = 1;
         if (divisions.columns == 0 || divisions.row(m)[0] < 0) continue;
         require(divisions.columns >= series.n - first, sizes);
         for (size_t t = 0; t + first < series.n; ++t)
@@ -101,12 +106,18 @@ void em_fit_lanes(Row series, Matrix<std::int64_t> shapes, Sheet units, Matrix<d
         starts.push_back(divisions.row(m));
     }
     LaneFits fits(series.data, series.n, {guards[0], guards[1], guards[2]}, tolerance);
-    if (!begun.empty()) fits.start(begun, starts.data());
+    size_t started = 0;
+    for (; started < begun.size() && calls > 0; --calls) {
+        const size_t width = std::min(lanes_for(k), begun.size() - started);
+        fits.start(begun.data() + started, width, starts.data() + started);
+        started += width;
+    }
     fits.run(running, calls);
     for (size_t m = 0; m < models; ++m) {
         std::int64_t* const shape = shapes.row(m);
         shape[2] = static_cast<std::int64_t>(all[m].done);
-        shape[4] = all[m].thorough;
+        const bool waits = std::find(begun.begin() + static_cast<std::ptrdiff_t>(started), begun.end(), &all[m]) != begun.end();
+        shape[4] = waits ? 2 : all[m].thorough;
         shape[5] = all[m].ended;
         totals[m] = all[m].log_likelihood;
     }
@@ -199,25 +210,6 @@ void online_begin(Shape shape, Row settings, std::int64_t columns, Row shares,
                 });
 }
 
-void online_observe(Matrix<const std::int64_t> shapes, Sheet settings, Sheet observations,
-                    Vector<double> block, Vector<double> logs, Matrix<double> filtered) {
-    const size_t columns = observations.columns;
-    require(shapes.rows == settings.rows && observations.rows == shapes.rows &&
-                logs.n == shapes.rows && filtered.rows == shapes.rows,
-            sizes);
-    for (size_t m = 0; m < shapes.rows; ++m)
-        with_online({shapes.row(m), shapes.columns}, {settings.row(m), settings.columns}, columns,
-                    block, [&](const auto& family, const Online& now) {
-                        require(now.chain.states <= filtered.columns, sizes);
-                        check_values(family, {observations.row(m), 1, columns});
-                        OnlineFit online(family, now);
-                        logs[m] = online.observe(observations.row(m), settings.row(m)[0],
-                                                 settings.row(m)[1]);
-                        const double* f = now.chain.initial;
-                        std::copy(f, f + now.chain.states, filtered.row(m));
-                    });
-}
-
 void online_run(Shape shape, Row settings, Sheet observations, Vector<double> block,
                 Matrix<double> beliefs, Matrix<double> filtered, Cube<double> kept,
                 Vector<double> logs) {
@@ -263,8 +255,6 @@ PyMethodDef functions[] = {
     bind<write_log_gamma>("log_gamma", "Write ln Gamma(x) of numbers above zero."),
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
     bind<online_family>("online_family", "Return the number of a family in `shapes`."),
-    bind<online_observe>("online_observe",
-                         "Update all models of a block with an observation; write log densities."),
     bind<online_run>("online_run",
                      "Update a model with observations; write beliefs and parameters before each."),
     bind<write_online_layout>("online_layout", "Write where the fields of a model begin."),

@@ -6,143 +6,12 @@
 
 #include <vector>
 
-#include "em_lanes.hpp"
 #include "mixed_quantiles.hpp"
 #include "objects.hpp"
 
 namespace normalhedge::python {
 
 namespace {
-
-// Hidden Markov models with fixed parameters. A model has a row of `shapes`: the place of its
-// family, its states, the rows of its parameters and where these begin in `parameters`.
-struct Models {
-    Matrix<const std::int64_t> shapes;
-    Row parameters;
-    size_t columns;
-
-    size_t states(size_t n) const { return static_cast<size_t>(shapes.row(n)[1]); }
-
-    void check(size_t most) const {
-        require(shapes.columns == 4 && columns > 0, sizes);
-        for (size_t n = 0; n < shapes.rows; ++n) {
-            const std::int64_t* shape = shapes.row(n);
-            const auto size = static_cast<std::int64_t>(parameters.n);
-            require(shape[1] > 0 && shape[1] <= static_cast<std::int64_t>(most) && shape[2] > 0 &&
-                        shape[2] <= size && shape[3] >= 0 && shape[3] <= size &&
-                        shape[1] * shape[2] <= size - shape[3],
-                    sizes);
-        }
-    }
-
-    // Call a function with a model's family and its parameters.
-    template <class Work>
-    auto with(size_t n, const Work& work) const {
-        const double none[] = {0.0, 0.0, 0.0};
-        const std::int64_t* shape = shapes.row(n);
-        const auto rows = static_cast<size_t>(shape[2]);
-        // The parameters are read only: families take both kinds by one type.
-        auto* numbers = const_cast<double*>(parameters.data) + shape[3];
-        return with_family(static_cast<size_t>(shape[0]), columns, rows, {none, 3},
-                           [&](const auto& family) {
-                               require(rows == family.rows(), sizes);
-                               return work(family, numbers);
-                           });
-    }
-};
-
-// Doubles for each state that hold the constants of its density, where they are plain numbers.
-constexpr size_t packed_numbers = 4;
-
-template <class Family>
-constexpr bool packs = std::is_trivially_copyable_v<typename Family::State> &&
-                       sizeof(typename Family::State) <= packed_numbers * sizeof(double);
-
-void pack_states(Matrix<const std::int64_t> shapes, Row parameters, std::int64_t columns,
-                 Cube<double> packed) {
-    require(columns > 0, sizes);
-    const Models models{shapes, parameters, static_cast<size_t>(columns)};
-    models.check(packed.rows);
-    require(packed.layers == shapes.rows && packed.columns == packed_numbers, sizes);
-    for (size_t n = 0; n < shapes.rows; ++n)
-        models.with(n, [&](const auto& family, double* numbers) {
-            using Family = std::decay_t<decltype(family)>;
-            const size_t k = models.states(n);
-            for (size_t s = 0; s < k; ++s) {
-                if constexpr (packs<Family>) {
-                    const auto state = family.state({numbers, k, s});
-                    std::memcpy(packed.layer(n).row(s), &state, sizeof state);
-                }
-            }
-        });
-}
-
-// Filter models of all families through T rounds: `series` begins with the round before. `places` are their rows
-// in `logs`, T x N, and `filtered`, T x N x K; `predicted` is (T + 1) x K x models, of which the first is given.
-void filter_candidates(Matrix<const std::int64_t> shapes, Row parameters,
-                       Cube<const double> packed, Vector<const std::int64_t> places,
-                       Cube<const double> transition, Sheet series, Cube<double> predicted,
-                       Matrix<double> logs, Cube<double> filtered) {
-    const size_t count = shapes.rows, K = packed.rows, rounds = logs.rows;
-    const Models models{shapes, parameters, series.columns};
-    models.check(K);
-    require(count > 0 && packed.layers == count && packed.columns == packed_numbers &&
-                places.n == count && transition.layers == K && transition.rows == K &&
-                transition.columns == count && series.rows == rounds + 1 &&
-                predicted.layers == rounds + 1 && predicted.rows == K &&
-                predicted.columns == count && filtered.layers == rounds &&
-                filtered.rows == logs.columns && filtered.columns == K,
-            sizes);
-    for (size_t n = 0; n < count; ++n)
-        require(places[n] >= 0 && places[n] < static_cast<std::int64_t>(logs.columns), sizes);
-    const Bank bank{K, count, transition.data};
-    std::vector<double> scores(rounds * K * count, 0.0), highest(rounds * count, -1e300);
-    for (size_t n = 0; n < count; ++n)
-        models.with(n, [&](const auto& family, double* numbers) {
-            using Family = std::decay_t<decltype(family)>;
-            const size_t k = models.states(n);
-            check_values(family, series_of(series));
-            for (size_t s = 0; s < k; ++s) {
-                const auto state = [&] {
-                    if constexpr (packs<Family>) {
-                        typename Family::State kept;
-                        std::memcpy(&kept, packed.layer(n).row(s), sizeof kept);
-                        return kept;
-                    } else {
-                        return family.state({numbers, k, s});
-                    }
-                }();
-                for (size_t t = 0; t < rounds; ++t) {
-                    const Observation seen{series.row(t + 1), series.row(t)};
-                    const double density = family.known(seen) ? family.log_density(state, seen) : 0.0;
-                    scores[(t * K + s) * count + n] = density;
-                    highest[t * count + n] = larger(highest[t * count + n], density);
-                }
-            }
-            for (size_t t = 0; t < rounds; ++t)
-                for (size_t s = 0; s < k; ++s) {
-                    double& score = scores[(t * K + s) * count + n];
-                    score = exp2(smaller(score - highest[t * count + n], 0.0) * log2_e);
-                }
-        });
-    std::vector<double> zeros(count, 0.0), totals(count), room(room_to_observe(bank));
-    for (size_t t = 0; t < rounds; ++t) {
-        const double* before = predicted.layer(t).data;
-        const double* now = scores.data() + t * K * count;
-        observe(bank, {before, zeros.data()}, now, 0.0,
-                {predicted.layer(t + 1).data, totals.data()}, room.data());
-        for (size_t n = 0; n < count; ++n) {
-            const auto place = static_cast<size_t>(places[n]);
-            logs.row(t)[place] = totals[n] + highest[t * count + n];
-            double sum = 0.0;
-            for (size_t s = 0; s < K; ++s) sum += before[s * count + n] * now[s * count + n];
-            double* f = filtered.layer(t).row(place);
-            for (size_t s = 0; s < K; ++s)
-                f[s] = sum > least_likelihood ? before[s * count + n] * now[s * count + n] / sum
-                                              : before[s * count + n];
-        }
-    }
-}
 
 // The gains of candidates, 1 + (l - max l) / nats, at least -1.
 void log_gains(Sheet logs, double nats, Matrix<double> gains) {
@@ -242,100 +111,32 @@ void regime_shares(Sheet weights, Cube<const double> filtered, Cube<const double
     }
 }
 
-// Write the predicted states of models that learn online, one after the other, and their parameters in the same
-// order, rows x states, models of as many rows; see `online_observe`.
-void online_components(Matrix<const std::int64_t> shapes, std::int64_t columns, Row block,
-                       Vector<double> beliefs, Vector<double> parameters) {
-    require(columns > 0, sizes);
-    const double none[] = {0.0, 0.0, 0.0};
-    size_t state = 0, number = 0;
-    for (size_t m = 0; m < shapes.rows; ++m)
-        with_online({shapes.row(m), shapes.columns}, {none, 3}, static_cast<size_t>(columns),
-                    [&](const auto& family, const auto& places) {
-                        const auto k = static_cast<size_t>(shapes.row(m)[1]);
-                        const size_t numbers = family.rows() * k;
-                        require(places[online_fields] <= block.n && state + k <= beliefs.n &&
-                                    number + numbers <= parameters.n,
-                                sizes);
-                        const double* f = block.data + places[0];
-                        const double* moves = block.data + places[1];
-                        for (size_t s = 0; s < k; ++s) {
-                            double sum = 0.0;
-                            for (size_t r = 0; r < k; ++r) sum += f[r] * moves[r * k + s];
-                            beliefs[state + s] = sum;
-                        }
-                        std::copy(block.data + places[2], block.data + places[2] + numbers,
-                                  parameters.data + number);
-                        state += k;
-                        number += numbers;
-                    });
-}
-
-// Write the smoothed states of models of all families, models x T x K; see `Models`.
-void smooth_candidates(Matrix<const std::int64_t> shapes, Row parameters, Sheet initial,
-                       Cube<const double> transition, Sheet series, Cube<double> smoothed) {
-    const size_t count = shapes.rows, K = initial.columns, rounds = series.rows;
-    const Models models{shapes, parameters, series.columns};
-    models.check(K);
-    require(rounds > 0 && initial.rows == count && transition.layers == count &&
-                transition.rows == K && transition.columns == K && smoothed.layers == count &&
-                smoothed.rows == rounds && smoothed.columns == K,
+// Write the share of the prediction below each observation, T x d, NaN where it is missing. The prediction of each
+// candidate, of which mean and variance are given, is taken for normal: novelty looks at ranks only. Of counts and
+// symbols, which come in steps, a half of the step is below.
+void places_below(Sheet observations, Sheet weights, Cube<const double> means, Cube<const double> variances,
+                  bool steps, Matrix<double> places) {
+    const size_t count = weights.columns, d = places.columns, rounds = places.rows;
+    require(observations.rows == rounds && observations.columns >= d && weights.rows == rounds &&
+                means.layers == rounds && means.rows == count && means.columns == d &&
+                variances.layers == rounds && variances.rows == count && variances.columns == d,
             sizes);
-    const Guards guards{0.0, 0.0, 0.0};
-    LaneFits fits(series.data, rounds, guards, 0.0);
-    std::vector<Laned> laned;
-    std::vector<size_t> places;
-    std::vector<std::vector<double>> chains;
-    laned.reserve(count);
-    chains.reserve(2 * count);
-    for (size_t n = 0; n < count; ++n) {
-        const size_t k = models.states(n);
-        std::vector<double> first(initial.row(n), initial.row(n) + k), moves(k * k);
-        for (size_t r = 0; r < k; ++r)
-            std::copy(transition.layer(n).row(r), transition.layer(n).row(r) + k,
-                      moves.begin() + static_cast<std::ptrdiff_t>(r * k));
-        models.with(n, [&](const auto& family, double* numbers) {
-            using Family = std::decay_t<decltype(family)>;
-            check_values(family, series_of(series));
-            if constexpr (std::is_same_v<Family, Normal> || std::is_same_v<Family, Student>) {
-                chains.push_back(first);
-                double* start = chains.back().data();
-                chains.push_back(moves);
-                laned.push_back({std::is_same_v<Family, Student>, 0, 0.0, 1.0,
-                                 Chain{k, start, chains.back().data()}, numbers, 0, nullptr, 0, 0.0,
-                                 true, false});
-                places.push_back(n);
-                return;
+    std::vector<double> centres(count), over(count);
+    for (size_t t = 0; t < rounds; ++t)
+        for (size_t c = 0; c < d; ++c) {
+            const double y = observations.row(t)[c];
+            for (size_t n = 0; n < count; ++n) {
+                const double variance = variances.layer(t).row(n)[c] + (steps ? 1.0 / 12.0 : 0.0);
+                centres[n] = means.layer(t).row(n)[c];
+                over[n] = 1.0 / std::sqrt(larger(variance, tiny));
             }
-            Expected room(rounds, k);
-            write_log_densities(family, series_of(series), numbers, k, room.table.data());
-            expect({k, first.data(), moves.data()}, rounds, room);
-            for (size_t t = 0; t < rounds; ++t)
-                std::copy(room.table.data() + t * k, room.table.data() + (t + 1) * k,
-                          smoothed.layer(n).row(t));
-        });
-    }
-    for (size_t k = 1; k <= K; ++k) {
-        std::vector<Laned*> alike;
-        std::vector<size_t> rows;
-        for (size_t i = 0; i < laned.size(); ++i)
-            if (laned[i].chain.states == k) alike.push_back(&laned[i]), rows.push_back(places[i]);
-        for (size_t begin = 0; begin < alike.size(); begin += lanes_for(k)) {
-            const size_t width = std::min(lanes_for(k), alike.size() - begin);
-            const latent::Lanes& lanes = fits.smooth(alike.data() + begin, width);
-            for (size_t l = 0; l < width; ++l) {
-                const Matrix<double> layer = smoothed.layer(rows[begin + l]);
-                for (size_t t = 0; t < rounds; ++t)
-                    for (size_t s = 0; s < k; ++s)
-                        layer.row(t)[s] = lanes.table[(t * k + s) * lanes.lanes + l];
-            }
+            places.row(t)[c] =
+                y == y ? normal_share_below(weights.row(t), centres.data(), over.data(), count, y) : not_a_number;
         }
-    }
 }
 
 // Write quantiles of a mixture of normal distributions and Student's; see mixed_quantiles.hpp.
-void mixed_quantiles(Sheet normals, Sheet students, Row levels, double centre, double width,
-                     Vector<double> result) {
+void mixed_quantiles(Sheet normals, Sheet students, Row levels, Vector<double> result) {
     require((normals.rows == 3 || normals.columns == 0) &&
                 (students.rows == 4 || students.columns == 0) && result.n == levels.n,
             sizes);
@@ -343,23 +144,17 @@ void mixed_quantiles(Sheet normals, Sheet students, Row levels, double centre, d
         {normals.data, normals.row(1), normals.row(2), nullptr, normals.columns},
         {students.data, students.row(1), students.row(2), students.row(3), students.columns});
     for (size_t i = 0; i < levels.n; ++i)
-        result[i] = distribution.quantile(levels[i], centre, width);
+        result[i] = distribution.quantile(levels[i]);
 }
 
 PyMethodDef functions[] = {
-    bind<filter_candidates>("filter_candidates",
-                            "Filter hidden Markov models of all families; write log densities."),
     bind<log_gains>("log_gains", "Write the gains of candidates, given their log densities."),
     bind<mixed_quantiles>("mixed_quantiles",
                           "Write quantiles of a mixture of normal distributions and Student's."),
-    bind<online_components>("online_components",
-                            "Write predicted states and parameters of models that learn online."),
-    bind<pack_states>("pack_states", "Write the constants of densities in each state."),
+    bind<places_below>("places_below", "Write the share of the prediction below each observation."),
     bind<regime_shares>("regime_shares", "Write the probability of each regime and of a switch."),
     bind<remember_logs>("remember_logs",
                         "Write log densities of a mixture, update leads over it; return rounds."),
-    bind<smooth_candidates>("smooth_candidates",
-                            "Write smoothed states of hidden Markov models of all families."),
     {nullptr, nullptr, 0, nullptr},
 };
 

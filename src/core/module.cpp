@@ -87,6 +87,7 @@ PyMODINIT_FUNC PyInit__core() {
         add_fitting(module.get());
         add_latent_rounds(module.get());
         add_series_models(module.get());
+        add_candidates(module.get());
         add_conformal(module.get());
         add_routing(module.get());
         return module.release();

@@ -11,7 +11,8 @@
 
 // The loops over experts. Sums are taken as in `sums.hpp`, so that all processors with multiply-adds give the same
 // bits.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+// glibc alone resolves the choice at load time: musl, of Alpine Linux, has no such symbols.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
     !defined(NORMALHEDGE_PLAIN)
 #ifdef NORMALHEDGE_NARROW
 #define NORMALHEDGE_PROCESSORS "arch=x86-64-v3", "default"

@@ -51,6 +51,7 @@ void add_engine(PyObject* module);
 void add_live(PyObject* module);
 void add_turn(PyObject* module);
 void add_functions(PyObject* module);
+void add_candidates(PyObject* module);
 void add_fitting(PyObject* module);
 void add_latent_rounds(PyObject* module);
 void add_series_models(PyObject* module);

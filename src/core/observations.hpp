@@ -34,6 +34,10 @@ struct Parameters {
     double& operator[](size_t row) const { return data[row * states + state]; }
 };
 
+struct Moments {
+    double mean, variance;
+};
+
 // One state's share in each observation.
 struct Shares {
     const double* data;

@@ -17,12 +17,7 @@ public:
         if (!rule.include.empty())
             fill_plain(round_->forecasts, round_->shape.count, round_->shape.classes, round_->shape.n,
                        round_->confidence, rule.include, rule.of_levels() ? rule.recipe.levels.data() : nullptr);
-        Board board = content.board();
-        if (rule.shared)
-            board.prepare(0, -1.0);
-        else
-            for (size_t j = 0; j < round_->shape.count; ++j)
-                board.prepare(static_cast<size_t>(round_->items[j]), -1.0);
+        prepare_games();
         played_ = new_array({round_->shape.count, round_->shape.n});
         if (rule.ladder) bounds_ = new_array({round_->shape.count, 2 * rule.ladder->levels.size()});
         make_node();
@@ -32,7 +27,7 @@ public:
     // Of a round with known items and experts; `played` is for the distribution.
     PredictTransaction(Content& content, RoundPointer round, Reference played)
         : content_(content), round_(std::move(round)), played_(std::move(played)) {
-        content.board().prepare(0, -1.0);
+        prepare_games();
         make_node();
     }
 
@@ -71,6 +66,15 @@ public:
     }
 
 private:
+    void prepare_games() {
+        const Board board = content_.board();
+        if (content_.rule->shared)
+            board.prepare(0, -1.0);
+        else
+            for (size_t j = 0; j < round_->shape.count; ++j)
+                board.prepare(static_cast<size_t>(round_->items[j]), -1.0);
+    }
+
     void make_node() {
         node_ = std::move(content_.spare_node);
         if (!node_) {

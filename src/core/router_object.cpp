@@ -471,6 +471,8 @@ PyObject* mean(PyObject* object, void*) {
     return PyFloat_FromDouble(unscaled(self_of(object), router.earned / static_cast<double>(router.rounds)));
 }
 
+PyObject* bytes_of(PyObject* object, void*) { return PyFloat_FromDouble(router_of(object).bytes()); }
+
 // (rounds, spent, price of a unit of cost, the largest allowed excess) of the budget.
 PyObject* spending(PyObject* object, void*) {
     const Budget& budget = router_of(object).budget;
@@ -500,6 +502,7 @@ PyGetSetDef attributes[] = {
     {"late", read_fact<&Router::late>, nullptr, "Whether some gains came late.", nullptr},
     {"changed", read_fact<&Router::changed>, nullptr, "Whether actions slept, joined or left.", nullptr},
     {"mean", mean, nullptr, "The mean gain.", nullptr},
+    {"bytes", bytes_of, nullptr, "The bytes that it takes, about.", nullptr},
     {"spending", spending, nullptr, "What was spent.", nullptr},
     {"costs", costs, nullptr, "The cost of each action.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

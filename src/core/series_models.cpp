@@ -1,94 +1,12 @@
 // Functions of the module that predict a series by models without hidden states.
-#include "python.hpp"
-
-#include <cstring>
-#include <stdexcept>
+#include "series_models.hpp"
 
 #include "novelty.hpp"
 #include "objects.hpp"
-#include "wandering.hpp"
 
 namespace normalhedge::python {
 
-using namespace latent;
-
 namespace {
-
-using Row = Vector<const double>;
-using Sheet = Matrix<const double>;
-
-constexpr const char* sizes = "the arrays of a series model must be of one size";
-
-void require(bool fits, const char* words) {
-    if (!fits) throw std::invalid_argument(words);
-}
-
-struct Text {
-    const char* text;
-    bool operator==(const char* other) const { return std::strcmp(text, other) == 0; }
-};
-
-}  // namespace
-
-template <>
-struct From<Text> {
-    static Text get(PyObject* object) {
-        const char* text = PyUnicode_AsUTF8(object);
-        if (!text) throw PythonError();
-        return {text};
-    }
-};
-
-namespace {
-
-// Counts and symbols that the core can take.
-void check_values(const NormalGamma&, Sheet) {}
-void check_values(const GammaPoisson&, Sheet seen) {
-    for (size_t t = 0; t < seen.rows; ++t)
-        require(!(seen.data[t] < 0.0), "counts must not be negative");
-}
-void check_values(const Dirichlet& model, Sheet seen) {
-    for (size_t t = 0; t < seen.rows; ++t)
-        require(seen.data[t] != seen.data[t] ||
-                    (seen.data[t] >= 0.0 && seen.data[t] < static_cast<double>(model.symbols)),
-                "an observation must be one of the symbols");
-}
-
-// Call a function with the model of a family; `width` counts columns, or symbols.
-template <class Work>
-auto with_model(Text family, std::int64_t width, const Work& work) {
-    require(width > 0, sizes);
-    const auto size = static_cast<size_t>(width);
-    if (family == "categorical") return work(Dirichlet{size}, size_t{1});
-    if (family == "negative_binomial") return work(GammaPoisson{}, size_t{1});
-    require(family == "student" ? size == 1 : family == "diagonal" && size > 1,
-            "the core does not know this family of series models");
-    return work(NormalGamma{size}, size);
-}
-
-// The number of runs may come from a file, or from a model that has learned nothing yet.
-void require_runs(const double* numbers) {
-    require(numbers[1] >= 0.0 && numbers[1] <= static_cast<double>(runs_kept), "a model of breaks has too many runs");
-}
-
-// Call a function with a process on the numbers of a series model.
-template <class Work>
-auto with_process(Text kind, Text family, std::int64_t width, Sheet grid, double memory, Vector<double> numbers,
-                  const Work& work) {
-    require(grid.rows == 2 && grid.columns > 0, sizes);
-    const Grid values{grid.row(0), grid.row(1), grid.columns, memory};
-    return with_model(family, width, [&](const auto& model, size_t columns) {
-        using Model = std::decay_t<decltype(model)>;
-        if (kind == "breaks") {
-            require(numbers.n == RunLengths<Model>::size(model, values), sizes);
-            require_runs(numbers.data);
-            return work(RunLengths<Model>(model, values, numbers.data), model, columns);
-        }
-        require(kind == "wandering", "the core does not know this kind of series model");
-        require(numbers.n == Wandering<Model>::size(model, values), sizes);
-        return work(Wandering<Model>(model, values, numbers.data), model, columns);
-    });
-}
 
 std::int64_t series_size(Text kind, Text family, std::int64_t width, std::int64_t grid) {
     require(grid > 0, sizes);
@@ -119,24 +37,7 @@ void series_run(Text kind, Text family, std::int64_t width, Sheet grid, double m
         require(seen.columns == columns && logs.n == seen.rows && means.rows == seen.rows &&
                     variances.rows == seen.rows && means.columns == columns && variances.columns == columns,
                 sizes);
-        check_values(model, seen);
-        const size_t most = process.components();
-        std::vector<double> shares(most), rows(most * model.rows());
-        for (size_t t = 0; t < seen.rows; ++t) {
-            const size_t count = process.ahead(1, {shares.data(), rows.data(), most});
-            for (size_t c = 0; c < columns; ++c) {
-                double mean = 0.0, square = 0.0;
-                for (size_t i = 0; i < count; ++i) mean += shares[i] * model.moments(rows.data() + i, most, c).first;
-                for (size_t i = 0; i < count; ++i) {
-                    const auto [centre, variance] = model.moments(rows.data() + i, most, c);
-                    square += shares[i] * (variance + (centre - mean) * (centre - mean));
-                }
-                means.row(t)[c] = mean;
-                variances.row(t)[c] = square;
-            }
-            logs[t] = process.observe(seen.row(t), columns);
-            if (is_known(seen.row(t), columns)) process.remember(seen.row(t));
-        }
+        run_series(process, model, columns, seen, logs.data, means.data, variances.data, 1, columns);
     });
 }
 

@@ -21,8 +21,9 @@ public:
     }
     void finish() {
         double* sums = sums_;
-        const auto [a, b, c, d] = rows_;
-        const auto [p, q, r, s] = shares_;
+        // Plain variables, as clang does not let a loop of OpenMP read structured bindings.
+        const double *const a = rows_[0], *const b = rows_[1], *const c = rows_[2], *const d = rows_[3];
+        const double p = shares_[0], q = shares_[1], r = shares_[2], s = shares_[3];
         if (count_ == 4) {
 #pragma omp simd
             for (size_t i = 0; i < n_; ++i) sums[i] = sums[i] + p * a[i] + q * b[i] + r * c[i] + s * d[i];

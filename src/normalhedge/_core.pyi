@@ -42,6 +42,7 @@ class Routing:
     late: bool
     changed: bool
     mean: float
+    bytes: float
     spending: tuple[float, float, float, float]
     costs: list[float]
 
@@ -90,6 +91,36 @@ class Routing:
     def weights(self, context: int, /) -> list[float]: ...
     def prices(self, context: int, /) -> list[float]: ...
     def share(self, context: int, /) -> float: ...
+
+class Candidates:
+    def __init__(
+        self,
+        columns: int,
+        predicted: int,
+        states: int,
+        count: int,
+        fixed: tuple[tuple[Any, ...], ...],
+        online: tuple[tuple[Any, ...], ...],
+        others: tuple[tuple[Any, ...], ...],
+        /,
+    ) -> None: ...
+    def mix(
+        self, beliefs: Floats, block: Floats, others: tuple[Floats, ...], weights: Floats, /
+    ) -> tuple[tuple[int, Floats, Floats], ...]: ...
+    def predict(self, beliefs: Floats, block: Floats, others: tuple[Floats, ...], /) -> Floats: ...
+    def run(
+        self,
+        beliefs: Floats,
+        block: Floats,
+        others: tuple[Floats, ...],
+        previous: Floats,
+        observations: Floats,
+        /,
+    ) -> tuple[
+        tuple[Floats, Floats, Floats, tuple[Floats, ...]], tuple[Floats, Floats, Floats, Floats]
+    ]: ...
+    def smooth(self, block: Floats, observations: Floats, /) -> Floats: ...
+    def states(self, block: Floats, /) -> tuple[tuple[int, Floats, Floats], ...]: ...
 
 class Turn:
     def __enter__(self) -> None: ...
@@ -239,33 +270,22 @@ def em_fit_lanes(
     totals: Floats,
     /,
 ) -> None: ...
-def filter_candidates(
-    shapes: np.ndarray,
-    parameters: Floats,
-    packed: Floats,
-    places: np.ndarray,
-    transition: Floats,
-    series: Floats,
-    predicted: Floats,
-    logs: Floats,
-    filtered: Floats,
-    /,
-) -> None: ...
 def log_gains(logs: Floats, nats: float, gains: Floats, /) -> None: ...
 def mixed_quantiles(
     normals: Floats,
     students: Floats,
     levels: Floats,
-    centre: float,
-    width: float,
     result: Floats,
     /,
 ) -> None: ...
-def online_components(
-    shapes: np.ndarray, columns: int, block: Floats, beliefs: Floats, parameters: Floats, /
-) -> None: ...
-def pack_states(
-    shapes: np.ndarray, parameters: Floats, columns: int, packed: Floats, /
+def places_below(
+    observations: Floats,
+    weights: Floats,
+    means: Floats,
+    variances: Floats,
+    steps: bool,
+    places: Floats,
+    /,
 ) -> None: ...
 def regime_shares(
     weights: Floats,
@@ -292,15 +312,6 @@ def remember_logs(
     mixed: Floats,
     /,
 ) -> float: ...
-def smooth_candidates(
-    shapes: np.ndarray,
-    parameters: Floats,
-    initial: Floats,
-    transition: Floats,
-    series: Floats,
-    smoothed: Floats,
-    /,
-) -> None: ...
 def em_log_densities(
     family: str, observations: Floats, parameters: Floats, result: Floats, /
 ) -> None: ...
@@ -396,15 +407,6 @@ def online_begin(
 ) -> None: ...
 def online_family(name: str, /) -> int: ...
 def online_layout(shape: np.ndarray, columns: int, places: np.ndarray, /) -> None: ...
-def online_observe(
-    shapes: np.ndarray,
-    settings: Floats,
-    observations: Floats,
-    block: Floats,
-    logs: Floats,
-    filtered: Floats,
-    /,
-) -> None: ...
 def online_run(
     shape: np.ndarray,
     settings: Floats,

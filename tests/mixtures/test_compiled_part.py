@@ -1,7 +1,10 @@
 """The compiled part of a mixture: inputs that once crashed, hung or misled it."""
 
 import gc
+import pickle
 import weakref
+from collections import UserDict
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -152,3 +155,38 @@ def test_a_hedger_that_knows_its_mixture_is_collected() -> None:
     del mixture, hedger
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize(
+    ("hedger", "shared"), [("normal-hedge", True), ("normal-hedge", False), ("auto", True)]
+)
+def test_dicts_by_item_are_read_in_one_call_as_any_mapping_is(hedger: str, shared: bool) -> None:
+    fast, plain = Mixture(hedger, shared=shared), Mixture(hedger, shared=shared)
+    rng = Random(1)
+    items = ["x", "y", "z"]
+    for _ in range(40):
+        rows = rng.sample(items, rng.randint(1, 3))
+        numbers = [rng.gauss(0.0, 1.0), np.float64(rng.gauss(0.0, 1.0)), rng.randint(-2, 2), None]
+        said: dict[str, Any] = {
+            name: {row: rng.choice(numbers) for row in rows[: rng.randint(0, 3)]} for name in "abc"
+        }
+        said |= {"d": None, "e": {row: rng.gauss(0.0, 1.0) for row in rng.sample(rows, len(rows))}}
+        made = fast.predict(said)
+        same = plain.predict({name: said[name] and UserDict(said[name]) for name in said})
+        assert made._replace(distribution=0) == same._replace(distribution=0)
+        np.testing.assert_array_equal(made.distribution, same.distribution)
+        outcome = {row: rng.choice(numbers) for row in rows} | {rows[0]: 1}
+        fast.update(made.ticket, outcome)
+        plain.update(same.ticket, UserDict(outcome))
+    assert pickle.dumps(fast) == pickle.dumps(plain)
+
+
+@pytest.mark.parametrize("outcome", [{"q": 1.0}, {"x": 1e300}, {"x": "1"}, {"x": None}, {}, 1.0])
+def test_outcomes_by_item_that_are_none_are_refused(outcome: Any) -> None:
+    mixture = Mixture()
+    mixture.update(mixture.predict({"a": {"x": 1.0}, "b": {"x": 2.0}}).ticket, {"x": 1.0})
+    made = mixture.predict({"a": {"x": 1.0}, "b": {"x": 2.0}})
+    before = pickle.dumps(mixture)
+    with pytest.raises((ValueError, TypeError), match="outcome"):
+        mixture.update(made.ticket, outcome)
+    assert pickle.dumps(mixture) == before

@@ -177,7 +177,7 @@ def test_lines_of_the_log_say_who_sent_the_request(
 
     file = tmp_path / "tokens"
     token = new_token(file, "boss", "admin")
-    monkeypatch.setattr("normalhedge.service._views._weights", lambda _: 1 / 0)
+    monkeypatch.setattr("normalhedge.service._mixture_kind._weights", lambda _: 1 / 0)
     with served(tmp_path / "a.db", token_file=str(file), log_requests=True) as url:
         with Asked(url, token) as client:
             client.send_json("/v1/mixtures", {"name": "load"})

@@ -132,7 +132,7 @@ def test_an_old_log_gets_checksums(db: str, monkeypatch: pytest.MonkeyPatch) -> 
     try:
         rows = storage.query("SELECT count(*), count(checksum) FROM events")
         assert rows[0][0] == rows[0][1] == len(log) + 1
-        assert state_text(recover(storage, 1).mixture) == state
+        assert state_text(recover(storage, 1).object) == state
     finally:
         storage.close()
     with served(db) as url, Asked(url) as client:

@@ -27,7 +27,7 @@ def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.Monke
     storage = storage_of(db)
     storage.open()
     try:
-        assert state_text(recover(storage, 1).mixture) == before
+        assert state_text(recover(storage, 1).object) == before
         oldest = storage.snapshots(1)[-1]
         assert oldest == done["sequence"]
         assert state_text(state_at(storage, 1, log[-1]["sequence"])) == before

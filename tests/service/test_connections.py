@@ -146,7 +146,7 @@ def test_tokens_that_are_refused(tmp_path: Path) -> None:
         for method, path, status, sentence in (
             ("GET", "/v1/mixtures/load", 404, "there is no mixture 'load'"),
             ("DELETE", "/v1/mixtures/wind", 403, "this needs a token with scope admin, not write"),
-            ("GET", "/v1/events", 403, "this token is for some mixtures: listen to each of them"),
+            ("GET", "/v1/events", 403, "this token is for some names: listen to each of them"),
         ):
             answer = client.request(method, path)
             assert (answer.status_code, answer.json()["error"]) == (status, sentence)

@@ -221,6 +221,33 @@ def test_rounds_can_be_read_with_the_keyboard(browser: Browser, client: Asked, s
     assert unnamed == 0
 
 
+def test_a_router_is_listed_and_has_a_page(browser: Browser, client: Asked, server: str) -> None:
+    client.send_json("/v1/routers", {"name": "models", "actions": HOSTILE[:3]})
+    browser.open(server)
+    browser.until(
+        "document.querySelector('[data-name=models]')?.innerText.includes('no round yet')"
+    )
+    browser.open(f"{server}/#/r/models")
+    browser.until("document.body.innerText.includes('/v1/routers/models/choose')")
+    lines: list[Any] = [{"choose": {}} for _ in range(30)] + [
+        {"ticket": k, "gain": 0.5} for k in range(29)
+    ]
+    client.send_json("/v1/routers/models/rounds", {"rounds": lines})
+    browser.until("document.querySelectorAll('#actions tbody tr').length === 3")
+    browser.until("document.querySelectorAll('#rounds tbody tr').length === 15")
+    drawn = [f"{layer['kind']} {layer['tone']}" for layer in layers(browser)]
+    assert sum("area" in kind for kind in drawn) == 3
+    assert {"line blend", "line plain"} <= set(drawn)
+    text = browser.text()
+    assert HOSTILE[0] in text
+    assert "0.5" in text
+    for width in (1400, 420):
+        browser.look(width)
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.complaints == []
+    assert not browser.value("window.caught")
+
+
 def test_names_are_data(browser: Browser, client: Asked, server: str) -> None:
     settings = {"name": "hostile", "max_names": 50}
     client.send_json("/v1/mixtures", settings)

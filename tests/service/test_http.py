@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.examples import ONE, ask, forecasts, talk
+from tests.service.examples import ONE, talk
 from tests.service.running import Asked
 
 
@@ -25,18 +25,15 @@ def test_a_stream_that_fails_midway_has_no_end(
     client: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client.send_json("/v1/mixtures", {"name": "load"})
-    ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
-    ask(client, "predict", forecasts(0))
-    monkeypatch.setattr("normalhedge.service._sqlite.PAGE", 1)
     asked = []
 
-    def fail(*_: Any) -> Any:
+    async def fail(*_: Any) -> Any:
         asked.append(1)
         if len(asked) > 5:
             raise ZeroDivisionError
-        return {}
+        return b"{}\n", len(asked)
 
-    monkeypatch.setattr("normalhedge.service._views.line_of", fail)
+    monkeypatch.setattr("normalhedge.service._memory.Memory.aside", fail)
     with pytest.raises(httpx.RemoteProtocolError):
         client.get(f"{ONE}/log")
     assert len(asked) == 6

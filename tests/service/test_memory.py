@@ -66,7 +66,7 @@ def test_a_full_disk_is_told_and_what_was_not_acknowledged_is_not_learned(tmp_pa
     opened = storage_of(str(db))
     opened.open()
     try:
-        assert state_text(recover(opened, 1).mixture) == state
+        assert state_text(recover(opened, 1).object) == state
     finally:
         opened.close()
 

@@ -79,7 +79,7 @@ def test_a_process_that_was_killed_loses_nothing_that_it_answered(tmp_path: Path
     storage = storage_of(str(db))
     storage.open()
     try:
-        assert state_text(recover(storage, 1).mixture) == state_text(own)
+        assert state_text(recover(storage, 1).object) == state_text(own)
     finally:
         storage.close()
 
@@ -117,7 +117,7 @@ def test_a_correction_that_cannot_be_repeated_is_taken_from_its_snapshot(
     try:
         begin, newest = first_snapshot(storage, 1)
         assert begin < newest  # the recovery meets the correction, of a round before its beginning
-        assert state_text(recover(storage, 1).mixture) == state
+        assert state_text(recover(storage, 1).object) == state
         last = storage.last_sequence()
         assert state_text(state_at(storage, 1, last)) == state
     finally:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from normalhedge.service import _registry as registry
-from normalhedge.service._live import LoadedMixture
+from normalhedge.service._live import Loaded
 from normalhedge.service._recovery import state_text
 from tests.service.examples import ONE, OPTIONS, ask, events, forecasts, replayed
 from tests.service.running import Asked, process, served
@@ -155,7 +155,7 @@ def test_a_failure_while_a_thread_works_is_told(
     monkeypatch.setattr(registry, "LONG", -1.0)  # everything works in a thread
     answer = registry.Registry._part
 
-    def losing(self: registry.Registry, loaded: LoadedMixture, request: Any) -> dict[str, Any]:
+    def losing(self: registry.Registry, loaded: Loaded, request: Any) -> dict[str, Any]:
         for live in self.by_id.values():
             live.unload()
         return answer(self, loaded, request)

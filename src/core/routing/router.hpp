@@ -198,6 +198,24 @@ public:
         learner_.swap(learner);
     }
 
+    // The bytes that it takes, about: what was learned, and the rounds that wait or are kept.
+    double bytes() {
+        struct Counter final : Visitor {
+            double count = 0.0;
+            void number(double&) override { ++count; }
+            void row(std::vector<double>& values) override { count += static_cast<double>(values.size()); }
+        } counter;
+        learner_->visit(counter);
+        double size = 8.0 * counter.count * static_cast<double>(1 + chapters_.size());
+        const auto add = [&](const Round& round) {
+            size += static_cast<double>(sizeof(Event) + 8 * round.awake.size() + sizeof(Known) * round.known.size());
+        };
+        for (const auto& [ticket, round] : pending_) add(round);
+        for (const Chapter& chapter : chapters_)
+            for (const Event& event : chapter.events) add(event.round);
+        return size;
+    }
+
     template <class Work>
     void each_settled(const Work& work) const {
         for (const Chapter& chapter : chapters_)

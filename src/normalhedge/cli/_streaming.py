@@ -10,12 +10,13 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import click
 
 from normalhedge.cli._terminal import echo, give_up_stdout
 from normalhedge.live.journal import Operation
+from normalhedge.live.line_stream import LineStream
 from normalhedge.live.state_file import StateFile
 from normalhedge.mixtures.streams import LONGEST, batches
 
@@ -74,17 +75,8 @@ class Signals:
             raise _Interrupted
 
 
-class LineHandler(Protocol):
-    """The protocol of a line handler."""
-
-    refused: int  # how many lines were refused
-
-    def answer(self, number: int, line: bytes, *, whole: bool) -> dict[str, Any] | None:
-        """Return the answer to a line; none if it is empty."""
-
-
 def run_stream(
-    make: Callable[[Callable[[Operation], None] | None], LineHandler],
+    make: Callable[[Callable[[Operation], None] | None], LineStream],
     target: T,
     state_file: StateFile[T] | None,
     longest: int | None,
@@ -119,7 +111,7 @@ def run_stream(
 
 
 def _answer_all(
-    stream: LineHandler,
+    stream: LineStream,
     target: T,
     done: list[Operation],
     state_file: StateFile[T] | None,

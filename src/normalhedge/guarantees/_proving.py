@@ -237,7 +237,7 @@ def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[
 def _cover(
     fits: Callable[[Decimal, Decimal], bool], width: Decimal = Decimal("0.1")
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield intervals from -1 to 1, each about as long as fits."""
+    """Yield intervals that cover [-1, 1], each about as long as the proof allows."""
     start = Decimal(-1)
     while start < 1:
         end = min(start + width, Decimal(1)).quantize(STEP)

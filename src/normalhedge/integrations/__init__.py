@@ -1,6 +1,6 @@
 """Mixtures inside other libraries, by the rules of each; one file for each library.
 
-A library is imported when one of its names is, and not before.
+A library is imported when one of its names is first used.
 """
 
 from typing import TYPE_CHECKING

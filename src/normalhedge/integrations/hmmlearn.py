@@ -19,8 +19,8 @@ from normalhedge.latent.models.emissions import (
 def to_hmmlearn(models: HMMBank | Fitted) -> Any:
     """Return models as fitted ``GaussianHMM`` or ``CategoricalHMM`` objects of hmmlearn.
 
-    The way back by `normalhedge.latent.bank_from_hmmlearn` gives the same arrays, to the bit. The
-    width of a `GaussianBank` is no part of its models, and is not kept.
+    `normalhedge.latent.bank_from_hmmlearn` restores the same arrays, to the bit. The
+    width of a `GaussianBank` does not belong to its models, and is lost.
 
     Parameters
     ----------

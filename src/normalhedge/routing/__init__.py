@@ -2,6 +2,12 @@
 
 from normalhedge.routing._evaluation import Value, evaluate
 from normalhedge.routing._explaining import RouterExplanation, RouterSummary
+from normalhedge.routing._files import (
+    RouterSnapshot as RouterSnapshot,
+    plain_settings as plain_settings,
+    read_snapshot_text as read_snapshot_text,
+    snapshot_text as snapshot_text,
+)
 from normalhedge.routing._router import Router
 from normalhedge.routing._rules import (
     Exp3IX,

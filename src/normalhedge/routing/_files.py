@@ -21,6 +21,7 @@ T = TypeVar("T", bound=RouterState)
 
 FORMAT = "normalhedge router"
 VERSION = 1
+VERSIONS = range(1, VERSION + 1)
 ATTEMPTS = 5
 """The number of attempts to read a file while a stream folds its journal into it."""
 
@@ -42,31 +43,41 @@ def save(state: RouterState, path: Path) -> int:
 
 def write_snapshot(snapshot: RouterSnapshot, path: Path) -> int:
     """Write a router with its place in its journal; return the number of bytes."""
-    settings, core = snapshot.settings, snapshot.core
-    numbers = core.dump()
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sequence": snapshot.sequence,
-        "journal": snapshot.journal,
-        "settings": {
-            "rule": _write_rule(settings.learner()),
-            "gains": list(settings.gains),
-            "shows": settings.shows and {name: list(o) for name, o in settings.shows.items()},
-            "costs": settings.costs,
-            "budget": settings.budget,
-            "max_pending": settings.max_pending,
-            "history": settings.history,
-            "seed": settings.seed,
-        },
-        "actions": list(core.every),
-        "contexts": core.contexts,
-        "count": len(numbers),
-        "numbers": write_array(numbers),
-    }
-    text = sealed_file.sealed(content)
+    text = snapshot_text(snapshot)
     whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
+
+
+def plain_settings(settings: RouterSettings) -> dict[str, Any]:
+    """Return settings as JSON has them, without the actions."""
+    return {
+        "rule": _write_rule(settings.learner()),
+        "gains": list(settings.gains),
+        "shows": settings.shows and {name: list(o) for name, o in settings.shows.items()},
+        "costs": settings.costs,
+        "budget": settings.budget,
+        "max_pending": settings.max_pending,
+        "history": settings.history,
+        "seed": settings.seed,
+    }
+
+
+def snapshot_text(snapshot: RouterSnapshot) -> str:
+    """Return the text of a file."""
+    numbers = snapshot.core.dump()
+    return sealed_file.sealed(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "sequence": snapshot.sequence,
+            "journal": snapshot.journal,
+            "settings": plain_settings(snapshot.settings),
+            "actions": list(snapshot.core.every),
+            "contexts": snapshot.core.contexts,
+            "count": len(numbers),
+            "numbers": write_array(numbers),
+        }
+    )
 
 
 def load(
@@ -88,7 +99,15 @@ def load(
 
 def read_snapshot(path: Path) -> RouterSnapshot:
     """Return the content of a file, without its journal; refuse a file that is not a router."""
-    content = sealed_file.read(path, FORMAT, range(1, VERSION + 1), 1, "a router")
+    return _snapshot(sealed_file.read(path, FORMAT, VERSIONS, 1, "a router"), str(path))
+
+
+def read_snapshot_text(data: bytes, source: str) -> RouterSnapshot:
+    """Return the content of a text that `snapshot_text` wrote; refuse any other text."""
+    return _snapshot(sealed_file.open_sealed(data, source, FORMAT, VERSIONS, 1, "a router"), source)
+
+
+def _snapshot(content: dict[str, Any], source: str) -> RouterSnapshot:
     try:
         chosen = dict(content["settings"])
         rule = _read_rule(chosen.pop("rule"))
@@ -101,9 +120,9 @@ def read_snapshot(path: Path) -> RouterSnapshot:
             raise ValueError("sequence and journal must be a number and a word")
         return RouterSnapshot(settings, core, *place)
     except KeyError as error:
-        raise ValueError(f"{path} cannot be read: {error} is missing") from None
+        raise ValueError(f"{source} cannot be read: {error} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        raise ValueError(f"{path} cannot be read: {clipped(shown(str(error)))}") from None
+        raise ValueError(f"{source} cannot be read: {clipped(shown(str(error)))}") from None
 
 
 def _write_rule(rule: Rule) -> dict[str, Any]:

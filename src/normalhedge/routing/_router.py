@@ -220,6 +220,22 @@ class Router(RouterState):
             self.leave(operation["leave"])
         return None
 
+    def redo(self, operation: Operation) -> None:
+        """Do an operation of a journal again; refuse it if another action is drawn.
+
+        Parameters
+        ----------
+        operation
+            As for `do`; a choice with its ``ticket`` and ``action``.
+        """
+        choice = self.do(operation)
+        if choice is None:
+            return
+        drawn = {"ticket": choice.ticket, "action": choice.action}
+        noted = {name: operation.get(name, value) for name, value in drawn.items()}
+        if noted != drawn:
+            raise ValueError(f"the journal has the choice {noted}, and this router draws {drawn}")
+
     def save(self, path: str | Path) -> None:
         """Write everything to a JSON file, from which `load` continues to the bit.
 
@@ -241,7 +257,7 @@ class Router(RouterState):
         path
             The file.
         """
-        return _files.load(Path(path), cls.of, cls.do)
+        return _files.load(Path(path), cls.of, cls.redo)
 
     def _why_not_waiting(self, ticket: int) -> str:
         if ticket < 0 or ticket >= self._core.next:

@@ -83,6 +83,16 @@ class RouterState:
         return self._core.rounds
 
     @property
+    def next_ticket(self) -> int:
+        """The ticket of the next choice."""
+        return self._core.next
+
+    @property
+    def memory(self) -> int:
+        """The bytes that it takes, about."""
+        return int(self._core.bytes)
+
+    @property
     def pending(self) -> list[int]:
         """The tickets of the rounds that wait for their gains."""
         return self._core.pending()
@@ -293,7 +303,7 @@ def _record(row: tuple[Any, ...], names: tuple[str, ...], contexts: dict[int, st
 
 
 def _label(context: Any) -> str:
-    """Return a context as JSON text, by which it is known."""
+    """Return the JSON text that identifies a context."""
     parts = context.values() if isinstance(context, Mapping) else [context]
     for part in parts:
         if not isinstance(part, str | int):  # truth values are whole numbers

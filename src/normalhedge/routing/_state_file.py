@@ -25,7 +25,7 @@ class RouterFile(state_file.StateFile[Router]):
         )
 
     def redo(self, state: Router, operation: Operation) -> None:
-        state.do({name: value for name, value in operation.items() if name != "n"})
+        state.redo(operation)
 
     def limit(self, size: int) -> int:
         return max(FOLDED, size)

@@ -21,16 +21,14 @@ and out::
     {"line": 6, "error": "..."}
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from normalhedge.boundary.terminal import clipped
-from normalhedge.live import json_lines
 from normalhedge.live.journal import Operation
+from normalhedge.live.line_stream import LineStream
 from normalhedge.routing._router import Router
-
-REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RuntimeError)
-"""The errors by which a router refuses an operation."""
 
 KEYS = (
     {"choose"},
@@ -45,41 +43,29 @@ KEYS = (
 CHOICE = {"context", "awake", "seen"}
 
 
-class RouterStream:
+class RouterStream(LineStream):
     """A router that reads lines and answers each of them."""
 
     def __init__(self, router: Router, note: Callable[[Operation], object] | None = None) -> None:
+        super().__init__(note)
         self.router = router
-        self.refused = 0
-        self._note = note
 
-    def answer(
-        self, number: int, line: str | bytes, *, whole: bool = True
-    ) -> dict[str, Any] | None:
-        """Return the answer to a line; None if the line is empty."""
-        answer: dict[str, Any] = {"line": number}
-        try:
-            text = json_lines.text(line, whole=whole)
-            if not text:
-                return None
-            request = json_lines.parsed(text)
-            if not isinstance(request, dict) or set(request) not in KEYS:
-                raise ValueError(
-                    "a line must be an object with choose, ticket and gain, ticket and correct, "
-                    f"join, or leave, got {clipped(text, 80)}"
-                )
-            operation, done = _operation(request)
-            choice = self.router.do(operation)
-        except REFUSALS as error:
-            self.refused += 1
-            return {**answer, "error": clipped(str(error))}
-        if self._note is not None:
-            self._note(operation)
-        if choice is None:
-            return answer | done
-        answer |= {"ticket": choice.ticket, "action": choice.action}
-        each = zip(self.router.actions, choice.probabilities.tolist(), strict=True)
-        return answer | {"probability": choice.probability, "probabilities": dict(each)}
+    def reply(self, request: Any, answer: dict[str, Any]) -> None:
+        """Do the operation of a line, and note it; of a choice with its ticket and its action."""
+        if not isinstance(request, dict) or set(request) not in KEYS:
+            raise ValueError(
+                "a line must be an object with choose, ticket and gain, ticket and correct, "
+                f"join, or leave, got {clipped(json.dumps(request), 80)}"
+            )
+        operation, done = _operation(request)
+        choice = self.router.do(operation)
+        if choice is not None:
+            drawn = {"ticket": choice.ticket, "action": choice.action}
+            operation = operation | drawn
+            each = zip(self.router.actions, choice.probabilities.tolist(), strict=True)
+            done = {**drawn, "probability": choice.probability, "probabilities": dict(each)}
+        self._note(operation)
+        answer |= done
 
 
 def _operation(request: dict[str, Any]) -> tuple[Operation, dict[str, Any]]:

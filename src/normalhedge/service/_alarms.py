@@ -8,7 +8,6 @@ same alarm.
 """
 
 import asyncio
-import copy
 import json
 import time
 from collections import Counter
@@ -22,7 +21,8 @@ from normalhedge.boundary.terminal import counted
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.alerts import KINDS as ALERTS, Alert
 from normalhedge.service import _logs as logs
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._delays import read_delays
+from normalhedge.service._live import Live
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import ALARMS_KEPT, AlarmRow, Batch
@@ -156,6 +156,7 @@ class Alarms:
         by_id = self.registry.by_id
         self._looked = {number: look for number, look in self._looked.items() if number in by_id}
         for live in list(by_id.values()):
+            await self._search(live)
             await self._look_at(live)
         async with self._writing:
             now, facts = time.time(), {}
@@ -183,19 +184,28 @@ class Alarms:
         told = None if self.target else 0.0
         return AlarmRow(self._last, *key, since, fact.sentence, now, None, told)
 
-    async def _look_at(self, live: LiveMixture) -> None:
+    async def _search(self, live: Live) -> None:
+        """Read earlier delays, if rounds wait and the last ones do not tell how long is usual."""
+        delays = live.delays
+        if live.known and not live.searched and delays.made and delays.usual() is None:
+            live.searched = True
+            delays.learn_from(await self.registry.process(read_delays, live.row.id))
+
+    async def _look_at(self, live: Live) -> None:
         """Look for alerts of a mixture that has changed."""
         sequence, rest = self._looked.get(live.row.id, (-1, 0.0))
-        if live.mixture is None or live.sequence == sequence or time.monotonic() < rest:
+        if live.object is None or live.sequence == sequence or time.monotonic() < rest:
             return
-
-        def twin(mixture: Mixture) -> tuple[int, Mixture]:
-            return live.sequence, copy.copy(mixture)
+        if not live.kind.has_alerts:
+            return
 
         took = LONG
         try:
-            sequence, mixture = await self.registry.read(live, twin)
-            alerts, took = await self.registry.at_work(_alerts, mixture)
+            if live.small:
+                mixture, sequence = await self.registry.copy(live)
+                alerts, took = await self.registry.at_work(_alerts, mixture)
+            else:
+                sequence, (alerts, took) = await self.registry.of_state(live, _alerts)
         except Problem:
             return
         except Exception as error:
@@ -237,8 +247,7 @@ class Alarms:
     def message(self, number: int) -> dict[str, Any]:
         """Return the message about an alarm."""
         row = self.rows[number]
-        live = self.registry.by_id.get(row.mixture)
-        return alarm_form(row, None if live is None else live.row.name)
+        return alarm_form(row, self.registry.by_id.get(row.mixture))
 
 
 def _alerts(mixture: Mixture) -> tuple[tuple[Alert, ...], float]:
@@ -251,7 +260,7 @@ def _key(row: AlarmRow) -> Key:
     return Key(row.mixture, row.kind, row.expert, row.other)
 
 
-def _facts(live: LiveMixture, now: float) -> dict[str, dict[Key, Fact]]:
+def _facts(live: Live, now: float) -> dict[str, dict[Key, Fact]]:
     """Return the facts about a mixture by kind; kinds of which nothing is known are missing."""
     facts: dict[str, dict[Key, Fact]] = {}
     number = live.row.id
@@ -289,11 +298,11 @@ def _is_over(key: Key, facts: dict[int, dict[str, dict[Key, Fact]]]) -> bool:
     return key.kind in of_kinds and key not in of_kinds[key.kind]
 
 
-def alarm_form(row: AlarmRow, name: str | None) -> dict[str, Any]:
+def alarm_form(row: AlarmRow, live: Live | None) -> dict[str, Any]:
     """Return an alarm as plain data."""
     return {
         "id": row.id,
-        "mixture": name,
+        "mixture" if live is None else live.kind.word: None if live is None else live.row.name,
         "kind": row.kind,
         "expert": row.expert,
         "other": row.other,

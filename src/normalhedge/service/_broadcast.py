@@ -7,7 +7,7 @@ there are too many: the log has all of them.
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +16,9 @@ import msgspec
 from normalhedge.service._alarms import alarm_form
 from normalhedge.service._calls import EVENTS, Call, StreamedReply
 from normalhedge.service._forms import as_json
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._kind import Kind
+from normalhedge.service._kinds import KINDS
+from normalhedge.service._live import Live
 from normalhedge.service._past import Forecasts, predicted, settled
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure
 from normalhedge.service._registry import Registry
@@ -71,8 +73,7 @@ class Broadcast:
 
     def tell_alarm(self, row: AlarmRow) -> None:
         """Tell an alarm that began, or ended, or was told, to listeners."""
-        live = self.registry.by_id.get(row.mixture)
-        content = {"alarm": alarm_form(row, None if live is None else live.row.name)}
+        content = {"alarm": alarm_form(row, self.registry.by_id.get(row.mixture))}
         for channel in (ALL, row.mixture):
             self._hand(channel, message("alarm", content, None))
 
@@ -95,9 +96,11 @@ class Broadcast:
         """Tell the health of the mixtures that changed; where there are many, of some at a time."""
         now, by_id = time.time(), self.registry.by_id
         told = [self._changed.pop() for _ in range(min(len(self._changed), AT_ONCE))]
-        health = [by_id[number].health(now) for number in told if number in by_id]
+        changed = [by_id[number] for number in told if number in by_id]
         names = sorted(self.registry.names) if self._moved else None
-        content = {"mixtures": health, "names": names, "time": now}
+        content: dict[str, Any] = {"names": names, "time": now}
+        for kind in KINDS:
+            content[kind.words] = [live.health(now) for live in changed if live.kind is kind]
         self._hand(ALL, message("health", content, self.registry.committer.sequence))
         self._moved = False
         if self._changed and self._timer is None:
@@ -106,7 +109,7 @@ class Broadcast:
     async def _tell(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
         """Hand the events of each mixture to its listeners."""
 
-        async def tell(live: LiveMixture, count: int) -> None:
+        async def tell(live: Live, count: int) -> None:
             events = waiting.get(live.row.id, deque())
             described = await self.registry.export(live, self._encode, live, events)
             now = time.time()
@@ -122,7 +125,7 @@ class Broadcast:
         by_id = self.registry.by_id
         await asyncio.gather(*(tell(by_id[k], n) for k, n in counts.items() if k in by_id))
 
-    def _encode(self, live: LiveMixture, events: deque[Event]) -> list[msgspec.Raw]:
+    def _encode(self, live: Live, events: deque[Event]) -> list[msgspec.Raw]:
         """Return the descriptions of the last events of a mixture."""
         size = 0
         described: list[msgspec.Raw] = []
@@ -134,7 +137,7 @@ class Broadcast:
                     break
         return described[::-1]
 
-    def _describe(self, live: LiveMixture, event: Event) -> dict[str, Any]:
+    def _describe(self, live: Live, event: Event) -> dict[str, Any]:
         """Return the data about an event for listeners."""
         rounds, settlements = predicted(event), settled(event)[-MOST:]
         description: dict[str, Any] = {
@@ -145,13 +148,13 @@ class Broadcast:
         if rounds:
             newest = [{"ticket": ticket, **made} for ticket, made in rounds.items()]
             description["predicted"] = newest[-MOST:]
-        mixture = live.mixture
-        if settlements and mixture is not None:
+        thing = live.object
+        if settlements and thing is not None:
             forecasts = Forecasts(self.registry.storage, event.mixture)
             described: list[msgspec.Raw] = []
             size = 0
             for settlement in reversed(settlements):
-                forecasts.complete(settlement, mixture.settings.loss)
+                forecasts.complete(settlement, live.kind.loss(thing))
                 described.append(msgspec.Raw(as_json(settlement)))
                 size += len(described[-1])
                 if size > LARGE:
@@ -178,15 +181,18 @@ class Broadcast:
             self.listeners.pop(channel, None)
 
     async def events(self, call: Call) -> StreamedReply:
-        """Tell the health of mixtures, as it changes."""
+        """Tell the health of mixtures and routers, as it changes."""
         if call.holder.mixtures is not None:
-            raise Problem(403, "this token is for some mixtures: listen to each of them")
+            raise Problem(403, "this token is for some names: listen to each of them")
         return self._listen(ALL)
 
-    async def mixture_events(self, call: Call) -> StreamedReply:
-        """Tell the events of a mixture, as they happen."""
-        live = self.registry.find(call.name)
-        return self._listen(live.row.id)
+    def events_of(self, kind: Kind) -> Callable[[Call], Awaitable[StreamedReply]]:
+        """Return the handler that tells the events of one mixture or router."""
+
+        async def handler(call: Call) -> StreamedReply:
+            return self._listen(self.registry.find(call.name, kind).row.id)
+
+        return handler
 
     def _listen(self, channel: int) -> StreamedReply:
         if self.count >= self.registry.limits.listeners:

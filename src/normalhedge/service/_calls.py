@@ -71,7 +71,7 @@ class Call(Request):
         return None if key is None else check_key(key.decode("latin-1"))
 
     def require(self, *kinds: str) -> None:
-        """Refuse a body that does not say that it is of one of these types.
+        """Refuse a body whose content type is none of these.
 
         A page of another site can make a browser send other types without asking, but not these.
         """

@@ -1,27 +1,24 @@
-"""Answers to requests that change mixtures."""
+"""Answers to requests that change mixtures and routers."""
 
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 import msgspec
 
-from normalhedge.boundary.terminal import clipped
-from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.files import read_snapshot_text
-from normalhedge.mixtures.state import HISTORY, SINGLE, MixtureState
-from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
 from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
 from normalhedge.service._compaction import compact, cut_of
 from normalhedge.service._directory import Directory
 from normalhedge.service._forms import decode, parse
-from normalhedge.service._limits import Limits, check_memory, check_name, check_parts, check_words
-from normalhedge.service._live import Answered, LiveMixture
+from normalhedge.service._kind import Kind, Verb
+from normalhedge.service._limits import check_name, check_parts
+from normalhedge.service._live import Answered, Live
 from normalhedge.service._problems import Problem
-from normalhedge.service._registry import Registry, Requests
+from normalhedge.service._registry import Registry
 
 T = TypeVar("T")
+
+Handler = Callable[[Call], Awaitable[Reply]]
 
 SHORT, LONG = 50_000, 250_000
 """A body with more than SHORT bytes is read in a thread; with more than LONG, where it delays slow
@@ -29,16 +26,17 @@ work only."""
 
 
 class Changes:
-    """The handlers of requests that change mixtures."""
+    """The handlers of requests that change the mixtures, or the routers, of a service."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, directory: Directory, kind: Kind) -> None:
         self.registry = registry
-        self.directory = Directory(registry)
+        self.directory = directory
+        self.kind = kind
 
-    async def _read(self, call: Call, form: type[T]) -> tuple[LiveMixture, T]:
-        """Return the mixture of a request, and its form."""
+    async def _read(self, call: Call, form: type[T]) -> tuple[Live, T]:
+        """Return the object of a request, and its form."""
         call.require(JSON)
-        return self.registry.find(call.name), await self._decode(call, form)
+        return self.registry.find(call.name, self.kind), await self._decode(call, form)
 
     async def _decode(self, call: Call, form: type[T]) -> T:
         """Return the form that a body holds."""
@@ -48,90 +46,60 @@ class Changes:
         check_parts(body, self.registry.limits)
         return await self.registry.at_work(decode, body, form, quick=len(body) <= LONG)
 
-    async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
-        return _reply(await self.registry.change(live, kind, request, call.key))
-
     async def create(self, call: Call) -> Reply:
-        """Create a mixture."""
+        """Create one, with the settings of Python."""
         call.require(JSON)
-        form: Any = await self._decode(call, forms.NewMixture)
+        form: Any = await self._decode(call, self.kind.shapes.new)
         call.holder.check_name(form.name)
-        options = limit_options(form, self.registry.limits)
-        try:
-            mixture = Mixture(**options)
-        except REFUSALS as error:
-            raise Problem(422, refusal(error)) from error
-        check_memory(mixture, self.registry.limits)
-        return _reply(await self.directory.create(form.name, options, mixture, call.key), 201)
+        options, thing = await self.registry.at_work(self.kind.new, form, self.registry.limits)
+        return _reply(await self.directory.create(form.name, options, thing, call.key), 201)
 
     async def rename(self, call: Call) -> Reply:
-        """Give a mixture another name."""
+        """Give it another name."""
         call.require(JSON)
         form = decode(await call.content(), forms.NewName)
         call.holder.check_name(form.name)
-        return _reply(await self.directory.rename(call.name, form.name, call.key))
+        return _reply(await self.directory.rename(self.kind, call.name, form.name, call.key))
 
     async def delete(self, call: Call) -> Reply:
-        """Delete a mixture."""
-        return _reply(await self.directory.delete(call.name, call.key))
+        """Delete it."""
+        return _reply(await self.directory.delete(self.kind, call.name, call.key))
 
     async def import_state(self, call: Call) -> Reply:
-        """Create a mixture from a state that Mixture.save wrote."""
+        """Create one from a state that was saved by Python."""
         call.require(JSON)
         check_name(call.name)
-        body = await call.content(self.registry.limits.state)
-        mixture = await self.registry.at_work(_read_state, body, self.registry.limits)
-        options = {"recipe": mixture.settings.to_plain()}
-        check_memory(mixture, self.registry.limits)
-        answered = await self.directory.create(call.name, options, mixture, call.key, "import")
+        body, limits = await call.content(self.registry.limits.state), self.registry.limits
+        options, thing = await self.registry.at_work(self.kind.imported, body, limits)
+        answered = await self.directory.create(call.name, options, thing, call.key, "import")
         return _reply(answered, 201)
 
-    async def predict(self, call: Call) -> Reply:
-        """Blend the forecasts of a round; its ticket waits for the outcome."""
-        live, form = await self._read(call, forms.RoundForecasts)
-        return await self._change(call, live, "predict", forms.as_line(form))
+    def does(self, verb: Verb) -> Handler:
+        """Return the handler of a verb."""
 
-    async def outcome(self, call: Call) -> Reply:
-        """Learn from the outcome of a round: at once, late, in any order."""
-        live, request = await self._settlement(call)
-        return await self._change(call, live, "outcome", request)
+        async def handler(call: Call) -> Reply:
+            live, form = await self._read(call, verb.form)
+            return await self._change(call, live, verb.kind, verb.line(form))
 
-    async def correct(self, call: Call) -> Reply:
-        """Replace the outcome of a round that is settled."""
-        live, request = await self._settlement(call)
-        request["correct"] = request.pop("outcome")
-        return await self._change(call, live, "correct", request)
-
-    async def _settlement(self, call: Call) -> tuple[LiveMixture, dict[str, Any]]:
-        live, form = await self._read(call, forms.Settlement)
-        request = forms.as_line(form)
-        if ("ticket" in request) == ("id" in request):
-            raise Problem(422, "give the ticket or the id of the round, and not both")
-        return live, request
-
-    async def outcomes(self, call: Call) -> Reply:
-        """Learn from many outcomes, each refused or learned on its own."""
-        live, form = await self._read(call, forms.Settlements)
-        return await self._batch(call, live, list(map(forms.as_line, form.outcomes)))
+        return handler
 
     async def rounds(self, call: Call) -> Reply:
-        """Do many lines of a stream in one request: forecasts, outcomes, changes."""
+        """Do many lines of a stream in one request."""
         live, form = await self._read(call, forms.Rounds)
-        return await self._batch(call, live, form.rounds)
+        return await self._change(call, live, lambda _: "batch", form.rounds)
 
-    async def _batch(self, call: Call, live: LiveMixture, requests: Requests) -> Reply:
-        most = self.registry.limits.rounds
-        if len(requests) > most:
-            raise Problem(422, f"one request must have at most {most} rounds or outcomes")
-        return await self._change(call, live, "batch", requests)
-
-    async def experts(self, call: Call) -> Reply:
-        """Rename, retire or remove an expert, or let one inherit."""
-        live, form = await self._read(call, forms.ExpertChange)
-        request = forms.as_line(form)
-        if len(request) != 1:
-            raise Problem(422, "give exactly one of leave, retire, rename and inherit")
-        return await self._change(call, live, next(iter(request)), request)
+    async def _change(
+        self,
+        call: Call,
+        live: Live,
+        kind: Callable[[Any], str],
+        lines: dict[str, Any] | list[dict[str, Any]],
+    ) -> Reply:
+        """Do a line or several."""
+        limit = self.registry.limits.rounds
+        if isinstance(lines, list) and len(lines) > limit:
+            raise Problem(422, f"one request must have at most {limit} rounds or outcomes")
+        return _reply(await self.registry.change(live, kind(lines), lines, call.key))
 
     async def compact(self, call: Call) -> Reply:
         """Remove the old part of the log, as far as a restart does not need it."""
@@ -140,12 +108,12 @@ class Changes:
         return Reply(forms.as_json(await compact(self.registry, live, before)))
 
     async def stream(self, call: Call) -> StreamedReply:
-        """Answer JSON lines as 'normalhedge blend -' does, over one connection."""
+        """Answer JSON lines as the command line does, over one connection."""
         call.require(LINES, JSON)
-        live = self.registry.find(call.name)
+        live = self.registry.find(call.name, self.kind)
         return StreamedReply(self._lines(call, live), media_type=LINES)
 
-    async def _lines(self, call: Call, live: LiveMixture) -> AsyncIterator[bytes]:
+    async def _lines(self, call: Call, live: Live) -> AsyncIterator[bytes]:
         number, rest, longest = 0, b"", self.registry.limits.line
         async for chunk in _with_end(call.stream()):
             *lines, rest = (rest + chunk).split(b"\n") if chunk is not None else (rest, b"")
@@ -195,36 +163,3 @@ def _line(answer: dict[str, Any]) -> bytes:
 def _reply(answered: Answered, status: int = 200) -> Reply:
     headers = {"idempotency-replayed": "true"} if answered.replayed else None
     return Reply(answered.answer, status, headers)
-
-
-def limit_options(form: Any, limits: Limits) -> dict[str, Any]:
-    """Return the arguments of `Mixture` that a form gives, within the limits of the server."""
-    options = msgspec.structs.asdict(form)
-    del options["name"]
-    bounds = {"max_pending": limits.pending, "history": limits.history, "max_names": limits.experts}
-    for name, bound in bounds.items():
-        if options[name] is None:
-            options[name] = min(bound, HISTORY) if name == "history" else bound
-        elif options[name] > bound:
-            raise Problem(422, f"{name} must be at most {bound} on this server")
-    options = {name: value for name, value in options.items() if value is not None and value != []}
-    # Options of a single rule choose one, where no hedger was named.
-    if form.hedger == "auto" and any(getattr(form, name) not in (None, 0.0, []) for name in SINGLE):
-        options["hedger"] = None
-    return options
-
-
-def _read_state(body: bytes, limits: Limits) -> Mixture:
-    """Return the mixture of a state file, within the limits of the server."""
-    try:
-        state = read_snapshot_text(body, "the state", limits.memory).state
-    except ValueError as error:
-        raise Problem(422, clipped(str(error))) from error
-    if len(state.names) > limits.experts or len(state.items) > limits.items:
-        raise Problem(422, "the state has more experts or items than this server allows")
-    if state.settings.max_pending > limits.pending or state.settings.history > limits.history:
-        raise Problem(422, "the state allows more pending rounds or history than this server")
-    check_words(state.names, limits, "an expert")
-    check_words(state.items, limits, "an item")
-    most = min(state.settings.max_names, limits.experts)
-    return Mixture.of(MixtureState(replace(state.settings, max_names=most), state.live))

@@ -32,6 +32,7 @@ class Committer:
         self.events = 0
         self.latencies = Latencies()
         self.written = 0.0  # when the last batch was on the disk, by the monotonic clock
+        self.stored = 0  # the last event on the disk, of this process
         self._on_written = on_written
         self._on_failure = on_failure
         self._thread = ThreadPoolExecutor(1, "committer")
@@ -125,6 +126,7 @@ class Committer:
             self.batches += 1
             self.written = time.monotonic()
             self.events += len(batch.events)
+            self.stored = batch.events[-1].sequence if batch.events else self.stored
             for future in futures:
                 if not future.done():
                     future.set_result(None)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from normalhedge.service import _logs as logs
 from normalhedge.service._forms import CompactedAnswer
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._live import Live
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._recovery import compressed_state, first_snapshot, state_at
 from normalhedge.service._registry import Registry
@@ -36,7 +36,7 @@ ALL = Cut(math.inf, math.inf)
 """All events that a restart does not need."""
 
 
-async def compact(registry: Registry, live: LiveMixture, before: Cut) -> CompactedAnswer:
+async def compact(registry: Registry, live: Live, before: Cut) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.
@@ -46,12 +46,17 @@ async def compact(registry: Registry, live: LiveMixture, before: Cut) -> Compact
         oldest, cut = await registry.in_thread(_cut, storage, number, before)
         if cut <= oldest:
             return CompactedAnswer(0, oldest)
-        state = await registry.at_work(lambda: compressed_state(state_at(storage, number, cut)))
+        state = await registry.aside(live, _state_at, number, cut)
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
         return CompactedAnswer(await _remove(registry, number, cut), cut)
     except (StorageFailure, DamagedLog) as error:
         raise unavailable() from error
+
+
+def _state_at(storage: Storage, mixture: int, sequence: int) -> bytes:
+    """Return the state after an event, as a database holds it."""
+    return compressed_state(state_at(storage, mixture, sequence))
 
 
 async def _remove(registry: Registry, number: int, cut: int) -> int:

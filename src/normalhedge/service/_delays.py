@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from normalhedge.mixtures.state import Operation
+from normalhedge.live.journal import Operation
 from normalhedge.service._storage import Storage
 
 LIVE = 1.0
@@ -33,8 +33,9 @@ LATE, SHARE, BEYOND = 2.0, 0.9, 1.5
 of the rounds keep to: outcomes that wait for the end of a weekend are not late."""
 
 PAGE = 16  # events that are read at once
-MOST_OPERATIONS, MOST_LETTERS = 20_000, 16_000_000
-"""No more operations, and letters of their text, are read to find the last delays."""
+FEW_OPERATIONS, MOST_OPERATIONS, LETTERS = 1000, 20_000, 800
+"""The number of operations that are read to find the last delays, at first and where these do not
+tell the usual delay; and the letters of their text, for each."""
 
 
 class Overdue(NamedTuple):
@@ -47,7 +48,7 @@ class Overdue(NamedTuple):
 
 
 class Delays:
-    """The pending rounds of a mixture with their times, and the last delays of outcomes."""
+    """The pending rounds of an object with their times, and the last delays of outcomes."""
 
     def __init__(self) -> None:
         self.made: dict[int, float] = {}
@@ -81,6 +82,11 @@ class Delays:
                 return
         insort(groups, (begun, delay))
         del groups[:-KEPT]
+
+    def learn_from(self, others: "Delays") -> None:
+        """Note the delays that were found elsewhere."""
+        for begun, delay in others._groups:
+            self.learn(begun, delay)
 
     @property
     def last(self) -> float:
@@ -132,9 +138,12 @@ def _limit(groups: list[tuple[float, float]]) -> float | None:
 class _Times(msgspec.Struct):
     """The part of an operation that tells when a round began or ended."""
 
-    update: int | None = None
+    update: int | None = None  # update, reward: the ticket of a round that ended
+    reward: int | None = None
     ticket: int | None = None
-    predict: msgspec.Raw = msgspec.Raw()  # empty if no round begins
+    # predict, choose: empty if no round begins
+    predict: msgspec.Raw = msgspec.Raw()
+    choose: msgspec.Raw = msgspec.Raw()
 
 
 PREDICTED = msgspec.Raw(b"{}")  # stands for forecasts
@@ -142,22 +151,26 @@ PREDICTED = msgspec.Raw(b"{}")  # stands for forecasts
 _operations = msgspec.json.Decoder(list[_Times] | _Times)
 
 
-def read_delays(storage: Storage, mixture: int, pending: Iterable[int]) -> Delays:
+def read_delays(
+    storage: Storage, mixture: int, pending: Iterable[int] = (), most: int = MOST_OPERATIONS
+) -> Delays:
     """Return the delays of a mixture and the times of its pending rounds, from its log.
 
     A round whose event is not in the log any more counts from the first event that is.
     """
     delays, made, settled = Delays(), dict[int, float](), dict[int, float]()
-    for time, operations in _newest(storage, mixture):
+    for time, operations in _newest(storage, mixture, most):
         for operation in reversed(operations):
-            if bytes(operation.predict) and operation.ticket is not None:
+            begins = bytes(operation.predict) or bytes(operation.choose)
+            ended = operation.reward if operation.update is None else operation.update
+            if begins and operation.ticket is not None:
                 delays.last_forecast = max(delays.last_forecast or time, time)
                 made[operation.ticket] = time
                 if operation.ticket in settled:
                     delays.learn(time, settled.pop(operation.ticket) - time)
-            elif operation.update is not None:
+            elif ended is not None:
                 delays.last_outcome = max(delays.last_outcome or time, time)
-                settled[operation.update] = time
+                settled[ended] = time
         if delays.full:
             break
     for ticket, time in list(settled.items())[:KEPT]:
@@ -184,11 +197,11 @@ def _times_of(
     return times
 
 
-def _newest(storage: Storage, mixture: int) -> Iterator[tuple[float, list[_Times]]]:
+def _newest(storage: Storage, mixture: int, most: int) -> Iterator[tuple[float, list[_Times]]]:
     """Yield the times and operations of events, the newest first, as many as are worth reading."""
     before: int | None = None
     count = letters = 0
-    while count < MOST_OPERATIONS and letters < MOST_LETTERS:
+    while count < most and letters < LETTERS * most:
         page = storage.bodies_before(mixture, before, PAGE)
         if not page:
             return
@@ -213,10 +226,10 @@ def note(delays: Delays, operations: list[Operation], now: float) -> int | None:
     first: int | None = None
     for operation in operations:
         values: dict[str, Any] = operation
-        if "predict" in values:
+        if "predict" in values or "choose" in values:
             ticket = values["ticket"]
             first = ticket if first is None else first
             delays.begin(ticket, now)
-        elif "update" in values:
-            delays.settle(values["update"], now)
+        elif "update" in values or "reward" in values:
+            delays.settle(values["update" if "update" in values else "reward"], now)
     return first

@@ -28,8 +28,8 @@ class Flight:
     @asynccontextmanager
     async def request(self, size: int) -> AsyncIterator[None]:
         """Hold room for the body of a request; wait for it."""
-        size = 0 if size <= SHORT else min(size, self._most)
-        if size and (self._waiting or size > self._free):
+        size = min(size, self._most)
+        if self._waiting or size > self._free:
             await self._wait(size)
         else:
             self._free -= size

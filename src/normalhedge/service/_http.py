@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from normalhedge.service import _logs as logs
 from normalhedge.service._calls import EVENTS, HEAD, JSON, LINES, Body, Call, problem_reply
-from normalhedge.service._flight import Flight
+from normalhedge.service._flight import SHORT, Flight
 from normalhedge.service._forms import as_json
 from normalhedge.service._limits import Limits
 from normalhedge.service._open import ABORT, OpenAnswers, SlowReaderError
@@ -68,7 +68,7 @@ class Route(NamedTuple):
     """A route; the first line of its handler's docstring describes it."""
 
     method: str
-    path: str  # ``{name}`` stands for the name of a mixture
+    path: str  # ``{name}`` stands for the name of a mixture or router
     scope: str  # the scope that a token needs: ``read``, ``write``, ``admin``; empty for none
     handler: Handler
     # request, answer: the forms of the request and of the answer; None for none, or for no JSON
@@ -80,11 +80,19 @@ class Route(NamedTuple):
     keyed: bool = False  # whether an idempotency key is used
     query: tuple[Parameter, ...] = ()
     counted: bool = True  # whether requests count for the rate of their sender
+    # name, text: the label, and the description, where the handler has other ones
+    name: str = ""
+    text: str = ""
 
     @property
     def label(self) -> str:
         """A word for metrics, logs and the document."""
-        return self.handler.__name__
+        return self.name or self.handler.__name__
+
+    @property
+    def word(self) -> str:
+        """The word for the object that the address names."""
+        return "router" if self.path.startswith("/v1/routers") else "mixture"
 
 
 class Endpoint:
@@ -97,7 +105,7 @@ class Endpoint:
         self.flight = flight
         self.reads = route.method == "GET" and bool(route.scope)
         self.scope = route.scope
-        self.label = route.label
+        self.label, self.word = route.label, route.word
         self.counted = route.counted
         self.streams = route.media in {LINES, EVENTS}
         self.access = access
@@ -115,7 +123,7 @@ class Endpoint:
                 sender.get().token = holder.name
         name = scope["path_params"].get("name", "")
         if self.scope:
-            self.access.check(holder, self.scope, name)
+            self.access.check(holder, self.scope, name, self.word)
         if self.reads:
             self.flight.check()
         if self.streams:
@@ -125,12 +133,18 @@ class Endpoint:
         size = int(length) if length.isdigit() else 0
         if b"transfer-encoding" in head:
             size = self.limits.body
+        if size <= SHORT:
+            await self._reply(scope, receive, send, holder)
+            return
         async with self.flight.request(size):
-            response = await self.handler(self._call(scope, receive, send, holder))
-            if len(getattr(response, "body", b"")) > PART:
-                await self._send(response, send)
-            else:
-                await response(scope, receive, send)
+            await self._reply(scope, receive, send, holder)
+
+    async def _reply(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> None:
+        response = await self.handler(self._call(scope, receive, send, holder))
+        if len(getattr(response, "body", b"")) > PART:
+            await self._send(response, send)
+        else:
+            await response(scope, receive, send)
 
     def _call(self, scope: Scope, receive: Receive, send: Send, holder: Holder) -> Call:
         call = Call(scope, receive, send)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from normalhedge.service._live import Answered, LiveMixture
+from normalhedge.service._live import Answered, Live
 from normalhedge.service._memory import Memory
 from normalhedge.service._problems import Problem, StorageFailure, unavailable
 from normalhedge.service._storage import Event
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 async def once(
-    memory: Memory, live: LiveMixture, change: Change, work: Callable[[], Awaitable[Answered]]
+    memory: Memory, live: Live, change: Change, work: Callable[[], Awaitable[Answered]]
 ) -> Answered:
     """Do work unless it was done with the same key; then return its answer."""
     key = change.key

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from normalhedge.boundary.terminal import clipped
-from normalhedge.mixtures import Mixture
 from normalhedge.service._problems import Problem
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # the names of mixtures, which are part of addresses
@@ -29,7 +27,8 @@ class Limits:
     # experts, items: experts and items of a mixture
     experts: int = 10_000
     items: int = 10_000
-    # cells, memory: items times experts of a mixture, and the bytes that it takes
+    actions: int = 1_000  # actions of a router
+    # cells, memory: items times experts of a mixture, and the bytes that it, or a router, takes
     cells: int = 100_000
     memory: int = 64_000_000
     name: int = 200  # characters of the name of an expert or an item
@@ -86,19 +85,6 @@ def check_parts(body: bytes, limits: Limits) -> None:
         )  # fmt: skip
 
 
-def check_memory(mixture: Mixture, limits: Limits) -> None:
-    """Refuse a new mixture that would take too much memory with an expert and an item."""
-    live = mixture.live
-    size = live.bytes_with(not live.names, not live.items, 0, 0) + live.bytes_of_rounds
-    if size > limits.memory:
-        raise Problem(
-            422,
-            f"this mixture would take {size / 1e6:,.0f} MB, and this server gives it at most "
-            f"{limits.memory / 1e6:,.0f} MB: choose a shorter season or fewer intervals, or keep "
-            "several mixtures",
-        )
-
-
 def check_words(words: Collection[str], limits: Limits, what: str) -> None:
     """Refuse names of experts or items that are too long."""
     longest = max(map(len, words), default=0)
@@ -108,51 +94,4 @@ def check_words(words: Collection[str], limits: Limits, what: str) -> None:
             422,
             f"the name of {what} must have at most {limits.name} characters: "
             f"{clipped(word, 40)!r} has {longest}",
-        )
-
-
-def check_context(context: Any, limits: Limits) -> None:
-    """Refuse categories whose names are too long."""
-    if isinstance(context, dict):
-        for name, value in context.items():
-            values = value.values() if isinstance(value, dict) else value
-            words = values if isinstance(values, list) else [values]
-            check_words(
-                [name, *(word for word in words if isinstance(word, str))], limits, "a context"
-            )
-
-
-def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
-    """Refuse forecasts with names that are too long, or too many items."""
-    if type(forecasts) is not dict:
-        return
-    check_words(forecasts, limits, "an expert")
-    items: set[str] = set()
-    for value in forecasts.values():
-        if type(value) is dict:
-            check_words(value, limits, "an item")
-            items.update(value)
-        elif type(value) is list:
-            items.update(map(str, range(len(value))))
-    if items and len(items.union(mixture.items)) > limits.items:
-        raise Problem(422, f"a mixture has at most {limits.items} items on this server")
-
-
-def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
-    """Refuse to correct a round that only some mixtures with the same log could correct.
-
-    How far back a mixture can correct outcomes depends on when it was loaded: half of its history
-    at least. Beyond that a restarted server could correct rounds that a replay of its log cannot.
-    """
-    reach = mixture.settings.history // 2
-    ticket = request.get("ticket")
-    if ticket is None and "id" in request:
-        ticket = mixture.ticket_of(request["id"], settled=True)
-    earlier = mixture.history[:-reach] if reach else mixture.history
-    if any(settled.ticket == ticket for settled in earlier):
-        raise Problem(
-            409,
-            f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "
-            f"the last {reach} settled rounds (history = {mixture.settings.history})",
-            kind="key",
         )

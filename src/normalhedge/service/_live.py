@@ -1,17 +1,18 @@
-"""A mixture in the memory of the service."""
+"""A mixture or a router in the memory of the service."""
 
 import asyncio
 from typing import Any, NamedTuple
 
-from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.state import Operation, sum_rows
-from normalhedge.mixtures.streams import Budget, Stream
+from normalhedge.live.journal import Operation
+from normalhedge.live.line_stream import LineStream
+from normalhedge.mixtures.streams import Budget
 from normalhedge.service._delays import Delays, Overdue, note
+from normalhedge.service._kind import Kind
+from normalhedge.service._kinds import kind_of
 from normalhedge.service._recovery import Recovered
 from normalhedge.service._storage import MixtureRow, SnapshotRow
 
-SMALL, CELLS = 1_000_000, 200
-"""Work on a mixture with at most so many bytes, items times experts is quick."""
+SMALL = 1_000_000  # work on an object with at most so many bytes is quick
 
 
 class Answered(NamedTuple):
@@ -21,23 +22,24 @@ class Answered(NamedTuple):
     replayed: bool = False  # whether the request had been done before, with the same key
 
 
-class LoadedMixture(NamedTuple):
-    """The part of a `LiveMixture` that a request needs, also when it is unloaded meanwhile."""
+class Loaded(NamedTuple):
+    """The part of a `Live` that a request needs, also when it is unloaded meanwhile."""
 
-    mixture: Mixture
-    stream: Stream
+    kind: Kind
+    object: Any
+    stream: LineStream
     done: list[Operation]
 
 
-class LiveMixture:
-    """A mixture of the service: its row, and its state as far as it is loaded.
+class Live:
+    """A mixture or a router of the service: its row, and its state as far as it is loaded.
 
-    All of it belongs to the thread of the event loop. A mixture that works in another thread is
+    All of it belongs to the thread of the event loop. An object that works in another thread is
     protected by its turn.
     """
 
     def __init__(self, row: MixtureRow) -> None:
-        self.row = row
+        self.row, self.kind = row, kind_of(row.options)
         self.turn = asyncio.Lock()
         # exporting, summing: one client cannot fill the queue of slow work
         self.exporting, self.summing = asyncio.Lock(), asyncio.Lock()
@@ -46,14 +48,15 @@ class LiveMixture:
         self.unwritten = 0
         self.gone = False
         self.delays = Delays()
-        self.known = False  # whether the delays were read
+        # known, searched: whether the last delays were read, and earlier ones, too
+        self.known = self.searched = False
         self.alerts: list[dict[str, Any]] | None = None  # None as long as nobody looked for them
         self.unload()
 
     def unload(self) -> None:
         """Forget the state: it is in the database."""
-        self.mixture: Mixture | None = None
-        self.stream: Stream | None = None
+        self.object: Any = None  # a `Mixture` or a `Router`
+        self.stream: LineStream | None = None
         self.done: list[Operation] = []
         self.sequence = self.snapshot = self.since = 0
         self.weight, self.state_size = 0, 0.0  # the bytes when it was weighed
@@ -72,89 +75,67 @@ class LiveMixture:
 
     @property
     def size(self) -> int:
-        """The bytes of the loaded mixture: its state, its checkpoints and its rounds."""
-        if self.mixture is None:
-            return 0
-        live = self.mixture.live
-        return int(live.bytes_with(0, 0, 0, 0)) + live.bytes_of_rounds
+        """The bytes of the loaded object: its state, its checkpoints and its rounds."""
+        return 0 if self.object is None else self.kind.size(self.object)
 
     @property
     def small(self) -> bool:
         """Whether it is loaded, and so small that work on it is quick."""
-        mixture = self.mixture
-        return (
-            mixture is not None
-            and len(mixture.names) * len(mixture.items) <= CELLS
-            and self.size <= SMALL
-        )
+        return self.object is not None and self.kind.is_small(self.object) and self.size <= SMALL
 
     def take(self, state: Recovered, budget: Budget) -> None:
         """Continue from a state, within a budget of memory."""
-        self.mixture = state.mixture
+        self.object = state.object
         self.done = []
-        self.stream = Stream(state.mixture, self.done.append, budget)
+        self.stream = self.kind.stream(state.object, self.done.append, budget)
         self.sequence, self.snapshot, self.since = state.sequence, state.snapshot, state.operations
-        self.delays, self.known = state.delays, True
-        for ticket in state.mixture.pending:  # rounds of a state that was imported
+        self.delays, self.known, self.searched = state.delays, True, False
+        for ticket in state.object.pending:  # rounds of a state that was imported
             self.delays.made.setdefault(ticket, self.row.created)
 
-    def loaded(self) -> LoadedMixture:
+    def loaded(self) -> Loaded:
         """Return the part that a request needs."""
-        assert self.mixture is not None
+        assert self.object is not None
         assert self.stream is not None
-        return LoadedMixture(self.mixture, self.stream, self.done)
+        return Loaded(self.kind, self.object, self.stream, self.done)
 
     def note(self, operations: list[Operation], now: float) -> int | None:
         """Note when rounds were predicted and settled; return the first ticket given out."""
         first = note(self.delays, operations, now)
-        if self.mixture is not None and len(self.delays.made) > self.mixture.max_pending + 100:
-            self.delays.keep(self.mixture.pending)
+        if (
+            self.object is not None
+            and len(self.delays.made) > self.object.settings.max_pending + 100
+        ):
+            self.delays.keep(self.object.pending)
         return first
 
     def overdue(self, now: float) -> Overdue:
         """Return the rounds that wait for too long."""
         overdue = self.delays.overdue(now)
-        if overdue.rounds and self.mixture is not None:
-            self.delays.keep(self.mixture.pending)  # some may have expired
+        if overdue.rounds and self.object is not None:
+            self.delays.keep(self.object.pending)  # some may have expired
             overdue = self.delays.overdue(now)
         return overdue
 
     def health(self, now: float) -> dict[str, Any]:
-        """Return the numbers of a list of mixtures; None where the mixture is not loaded."""
-        row, mixture = self.row, self.mixture
+        """Return the numbers of a list of objects; some are missing if it is not loaded."""
+        row, thing = self.row, self.object
+        begun, ended = self.kind.moments
         numbers: dict[str, Any] = {
             "name": row.name,
             "created": row.created,
-            "loaded": mixture is not None,
-            "last_forecast": self.delays.last_forecast,
-            "last_outcome": self.delays.last_outcome,
+            "loaded": thing is not None,
+            begun: self.delays.last_forecast,
+            ended: self.delays.last_outcome,
         }
-        if mixture is None:
+        if thing is None:
             return numbers
-        totals = mixture.live.total_sums
-        settled = float(totals[sum_rows.SETTLED])
-        blend, uniform = float(totals[sum_rows.BLEND]), float(totals[sum_rows.UNIFORM])
+        numbers |= self.kind.health(thing)
+        if self.kind.has_alerts:
+            numbers["alerts"] = self.alerts or []
         return numbers | {
-            "experts": len(mixture.names),
-            "items": len(mixture.items),
-            "rounds": mixture.rounds,
-            "settled": int(settled),
-            "pending": len(mixture.pending),
-            "expired": mixture.expired,
+            "pending": len(thing.pending),
+            "expired": thing.expired,
             "overdue": self.overdue(now).rounds,
             "overdue_after": self.delays.usual(),
-            "loss": blend / settled if settled else None,
-            "plain_mean_loss": uniform / settled if settled else None,
-            "worse_than_plain_mean": bool(settled and blend > uniform),
-            "coverage": coverage_rows(mixture.covered()),
-            "loss_name": str(mixture.settings.loss),
-            "alerts": self.alerts or [],
         }
-
-
-def coverage_rows(covered: list[tuple[float, float, int]]) -> list[dict[str, Any]]:
-    """Return the coverage of intervals as plain data."""
-    return [
-        {"level": level, "covered": share if count else None, "outcomes": count}
-        for level, share, count in covered
-    ]

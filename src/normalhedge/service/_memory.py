@@ -1,26 +1,26 @@
 """The mixtures of a service in memory: loaded when used, and dropped when the log fails."""
 
 import asyncio
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.streams import Budget
 from normalhedge.service import _logs as logs
+from normalhedge.service._aside import Aside
 from normalhedge.service._committer import Committer
+from normalhedge.service._kind import Kind
 from normalhedge.service._limits import Limits
-from normalhedge.service._live import SMALL, LiveMixture
+from normalhedge.service._live import SMALL, Live
 from normalhedge.service._problems import (
     DamagedLog,
     Problem,
     StorageFailure,
-    no_mixture,
+    no_object,
     unavailable,
 )
-from normalhedge.service._recovery import compressed_state, recover
+from normalhedge.service._recovery import END, compressed_state, of_state, recover
 from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
@@ -28,8 +28,8 @@ T = TypeVar("T")
 SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
 WEIGH_EVERY = 128  # a mixture is weighed after so many operations, and when its state grows
 GROWTH = 100_000  # bytes of growth after which others may have to be unloaded
+WRITTEN = 0.005  # the seconds between two looks whether an event is on the disk
 FEW = 50_000  # mixtures with fewer bytes are not unloaded to free memory
-STEP = 0.01  # the seconds of one step of work that is done in steps
 
 # The numbers of threads: for the database; for work that is known to be quick, so that it does not
 # wait for the rest; and for the rest. Each thread that computes delays the event loop.
@@ -43,8 +43,8 @@ class Memory:
         self.storage = storage
         self.limits = limits
         self.budget = Budget(limits.cells, limits.memory, "this server")
-        self.names: dict[str, LiveMixture] = {}
-        self.by_id: dict[int, LiveMixture] = {}
+        self.names: dict[str, Live] = {}
+        self.by_id: dict[int, Live] = {}
         self.ready = True
         self.failures = 0
         self.damaged: set[int] = set()  # the numbers of the mixtures whose log is damaged
@@ -53,10 +53,12 @@ class Memory:
         self._readers = ThreadPoolExecutor(READERS, "reader")
         self._quick = ThreadPoolExecutor(QUICK, "quick")
         self._slow = ThreadPoolExecutor(SLOW, "slow")
+        self.process = Aside(storage)
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.snapshots: dict[int, asyncio.Task[None]] = {}
         self.on_written: Callable[[list[Event]], None] = lambda _: None
+        self.on_renamed: Callable[[str, str], None] = lambda *_: None
         self.committer = Committer(storage, self._note_written, self.failed)
 
     async def start(self) -> None:
@@ -73,7 +75,7 @@ class Memory:
         for row in rows:
             if row.deleted is None:
                 # Requests that wait hold the old object: there must be one of each mixture only.
-                live = before.pop(row.id, None) or LiveMixture(row)
+                live = before.pop(row.id, None) or Live(row)
                 live.row = row
                 live.unload()
                 self.by_id[row.id] = self.names[row.name] = live
@@ -95,15 +97,17 @@ class Memory:
         except StorageFailure as error:
             logs.error("storage", sentence=str(error))
         self.committer.close()
+        await asyncio.to_thread(self.process.stop)
         for pool in (self._readers, self._quick, self._slow):
             pool.shutdown(cancel_futures=True)
 
     def _last_snapshots(self) -> list[SnapshotRow]:
         """Return snapshots of the mixtures whose replay would take long."""
         return [
-            live.snapshot_row(compressed_state(live.mixture), kept=False)
+            live.snapshot_row(compressed_state(live.object), kept=False)
             for live in self.by_id.values()
-            if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
+            if live.object is not None
+            and live.since > (0 if live.kind.is_whole else SNAPSHOT_EVERY // 2)
         ]
 
     async def warm(self) -> None:
@@ -139,32 +143,42 @@ class Memory:
         pool = self._quick if quick else self._slow
         return await self._loop.run_in_executor(pool, call, *arguments)
 
-    async def export(self, live: LiveMixture, call: Callable[..., T], *arguments: Any) -> T:
+    async def export(self, live: Live, call: Callable[..., T], *arguments: Any) -> T:
         """Do the same for a mixture: once at a time, and quickly if it is small."""
         async with live.exporting:
             return await self.at_work(call, *arguments, quick=live.small)
 
-    async def in_steps(self, live: LiveMixture, work: Generator[None, None, T]) -> T:
-        """Return the result of work that is done in steps, between which others have a turn."""
-        done: list[T] = []
-        while not done:
-            await self.export(live, _advance, work, done)
-        return done[0]
+    async def of_state(self, live: Live, call: Callable[[Any], T]) -> tuple[int, T]:
+        """Return the last event of a mixture, and a function of its state, found in the process.
 
-    def find(self, name: str) -> LiveMixture:
-        """Return a mixture; raise a problem if there is none of this name."""
+        The process reads the state from the database, which must have the last event first.
+        """
+        sequence = live.sequence if live.object is not None else END
+        while live.unwritten and self.committer.stored < sequence:
+            await asyncio.sleep(WRITTEN)
+        self.check_ready()
+        return sequence, await self.aside(live, of_state, live.row.id, sequence, call)
+
+    async def aside(self, live: Live, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of the database for a mixture in a process of its own: once at a time."""
+        async with live.exporting:
+            return await self.process(call, *arguments)
+
+    def find(self, name: str, kind: Kind) -> Live:
+        """Return a mixture or a router; raise a problem if there is none of this name."""
         live = self.names.get(name)
-        if live is None:
-            raise no_mixture(name)
+        if live is None or live.kind is not kind:
+            raise no_object(name, kind.word)
         return live
 
     def follow(self, row: MixtureRow) -> None:
         """Take over a row that is on the disk: a mixture that is new, renamed or deleted."""
         live = self.by_id.get(row.id)
         if live is None:
-            live = LiveMixture(row)
+            live = Live(row)
         else:
             del self.by_id[row.id], self.names[live.row.name]
+            self.on_renamed(live.row.name, row.name)
         if row.deleted is None:
             live.row = row
             self.by_id[row.id] = self.names[row.name] = live
@@ -172,14 +186,14 @@ class Memory:
             self.damaged.discard(row.id)
             live.drop()
 
-    async def load(self, live: LiveMixture) -> Mixture:
+    async def load(self, live: Live) -> Any:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
-        if live.mixture is None:
+        if live.object is None:
             self.check_ready()
             while live.unwritten:  # the log does not have its last events yet
                 await self.committer.drain()
             if live.gone:
-                raise no_mixture(live.row.name)
+                raise no_object(live.row.name, live.kind.word)
             epoch = self.storage.epoch
             try:
                 state = await self.at_work(recover, self.storage, live.row.id)
@@ -198,13 +212,11 @@ class Memory:
             live.take(state, self.budget)
             self.weigh(live)
             self._unload_idle()
-        assert live.mixture is not None
-        return live.mixture
+        return live.object
 
-    def weigh(self, live: LiveMixture) -> None:
+    def weigh(self, live: Live) -> None:
         """Look at the size of a mixture now and then, and unload others if it has grown."""
-        assert live.mixture is not None
-        state = live.mixture.live.bytes_with(0, 0, 0, 0)
+        state = live.kind.learned(live.object)
         if state != live.state_size or live.since % WEIGH_EVERY == 0:
             before, live.state_size, live.weight = live.weight, state, live.size
             if live.weight > before + GROWTH:
@@ -215,7 +227,7 @@ class Memory:
 
         Large ones go first, so that whoever uses many of these does not unload those of others.
         """
-        loaded = [live for live in self.by_id.values() if live.mixture is not None]
+        loaded = [live for live in self.by_id.values() if live.object is not None]
         spare, size = len(loaded) - self.limits.loaded, sum(live.weight for live in loaded)
         if spare <= 0 and size <= self.limits.loaded_memory:
             return
@@ -232,21 +244,19 @@ class Memory:
         if not self.ready:
             raise unavailable()
 
-    async def read(
-        self, live: LiveMixture, call: Callable[[Mixture], T], *, quick: bool = True
-    ) -> T:
+    async def read(self, live: Live, call: Callable[[Any], T], *, quick: bool = True) -> T:
         """Return the result of a function of a mixture, while the mixture rests.
 
         A function that is quick where the mixture is small is called at once, others in a thread.
         """
         if quick and live.small and not live.turn.locked():
             self.check_ready()
-            return call(live.loaded().mixture)
+            return call(live.loaded().object)
         async with live.turn:
             mixture = await self.load(live)
             return await self.at_work(call, mixture, quick=live.small)
 
-    async def copy(self, live: LiveMixture) -> tuple[Mixture, int]:
+    async def copy(self, live: Live) -> tuple[Any, int]:
         """Return a copy of a mixture and its last event, for work that takes long."""
         return await self.read(live, lambda mixture: (mixture.copy(), live.sequence))
 
@@ -269,22 +279,19 @@ class Memory:
         if self._recovering is None or self._recovering.done():
             self._recovering = self._loop.create_task(self._recover())
 
-    def snapshot_aside(self, live: LiveMixture) -> None:
+    def snapshot_aside(self, live: Live) -> None:
         """Make a snapshot of a mixture in a thread, unless one is being made."""
         if live.row.id not in self.snapshots:
             task = self._loop.create_task(self._snapshot(live))
             self.snapshots[live.row.id] = task
             task.add_done_callback(lambda _: self.snapshots.pop(live.row.id))
 
-    async def _snapshot(self, live: LiveMixture) -> None:
-        """Make a snapshot of a copy of a mixture, while the mixture goes on."""
-        with suppress(Problem):
-            async with live.turn:
-                mixture = await self.load(live)
-                copy = await self.at_work(mixture.copy)
-                sequence, since, previous = live.sequence, live.since, live.snapshot
-            state = await self.at_work(compressed_state, copy)
-            if live.mixture is mixture and self.ready:
+    async def _snapshot(self, live: Live) -> None:
+        """Make a snapshot of a mixture, while the mixture goes on."""
+        with suppress(Problem, StorageFailure, DamagedLog):
+            before, since, previous = live.object, live.since, live.snapshot
+            sequence, state = await self.of_state(live, compressed_state)
+            if before is not None and live.object is before and self.ready:
                 self.committer.keep(SnapshotRow(live.row.id, sequence, state, False, previous))  # noqa: FBT003
                 live.snapshot, live.since = sequence, live.since - since
 
@@ -305,13 +312,3 @@ class Memory:
         self.committer.sequence = max(self.committer.sequence, last)
         self.ready = True
         logs.info("storage", sentence="the database can be used again")
-
-
-def _advance(work: Generator[None, None, T], done: list[T]) -> None:
-    """Go on with work for a step; put its result into a list, if it is done."""
-    until = time.thread_time() + STEP
-    try:
-        while time.thread_time() < until:
-            next(work)
-    except StopIteration as end:
-        done.append(end.value)

@@ -18,27 +18,10 @@ from prometheus_client.utils import floatToGoString
 from normalhedge.mixtures.alerts import KINDS as ALERTS
 from normalhedge.service._alarms import KINDS, Alarms
 from normalhedge.service._health import Readiness
+from normalhedge.service._kind import COMMON
+from normalhedge.service._kinds import KINDS as OBJECTS
 from normalhedge.service._latencies import BUCKETS, Latencies
 from normalhedge.service._registry import Registry
-
-OF_MIXTURES = (
-    (GaugeMetricFamily, "damaged", "1 if its log is damaged."),
-    (GaugeMetricFamily, "experts", "Experts."),
-    (GaugeMetricFamily, "rounds", "Rounds that were predicted."),
-    (GaugeMetricFamily, "settled", "Rows with an outcome."),
-    (GaugeMetricFamily, "pending", "Rounds that wait for their outcomes."),
-    (GaugeMetricFamily, "expired", "Rounds that were given up."),
-    (GaugeMetricFamily, "overdue", "Rounds that wait for longer than usual."),
-    (GaugeMetricFamily, "overdue_after", "Seconds after which a round is overdue."),
-    (GaugeMetricFamily, "last_forecast", "When the last round was predicted."),
-    (GaugeMetricFamily, "last_outcome", "When the last outcome came."),
-    (GaugeMetricFamily, "loss_ratio", "Loss of the blend, divided by the loss of the plain mean."),
-    (GaugeMetricFamily, "alerts", "Experts that got worse, stopped, or repeat another.", "kind"),
-    (GaugeMetricFamily, "coverage", "Share of outcomes that intervals cover.", "level"),
-    (CounterMetricFamily, "requests", "Requests that succeeded."),
-    (CounterMetricFamily, "request_seconds", "Seconds that they took."),
-)
-"""The numbers of each mixture: kind, name, text and further labels."""
 
 
 class Metrics:
@@ -89,12 +72,20 @@ class Metrics:
         registry, committer = self._registry, self._registry.committer
         for name, text, value in (
             ("ready", "Whether the database can be written.", float(not self._health.known)),
-            ("mixtures", "Mixtures.", len(registry.names)),
-            ("mixtures_damaged", "Mixtures whose log is damaged.", len(registry.damaged)),
+            (
+                "mixtures_damaged",
+                "Mixtures and routers whose log is damaged.",
+                len(registry.damaged),
+            ),
             ("alarms_untold", "Alarms that nobody took yet.", len(self._alarms.untold)),
             ("listeners", "Connections that listen to events.", self._listeners()),
         ):
             yield GaugeMetricFamily(f"normalhedge_{name}", text, value)
+        counts = Counter(live.kind.word for live in list(registry.by_id.values()))
+        for kind in OBJECTS:
+            yield GaugeMetricFamily(
+                f"normalhedge_{kind.words}", f"{kind.words.title()}.", counts[kind.word]
+            )
         for name, text, count in (
             ("commits", "Transactions.", committer.batches),
             ("events", "Events written to the log.", committer.events),
@@ -104,11 +95,11 @@ class Metrics:
         ):
             yield CounterMetricFamily(f"normalhedge_{name}", text, count)
         begun = CounterMetricFamily("normalhedge_alarms", "Alarms that began.", labels=["kind"])
-        for kind in KINDS:
-            begun.add_metric([kind], self._alarms.found[kind])
+        for alarm in KINDS:
+            begun.add_metric([alarm], self._alarms.found[alarm])
         yield begun
         yield from self._by_route()
-        yield from self._mixtures()
+        yield from self._of_objects()
 
     def _by_route(self) -> Iterator[Metric]:
         """Yield the numbers of requests."""
@@ -128,17 +119,22 @@ class Metrics:
         _add_latencies(commits, [], self._registry.committer.latencies)
         yield commits
 
-    def _mixtures(self) -> Iterator[Metric]:
-        """Yield the numbers of each mixture, as far as it is loaded."""
-        families: dict[str, Any] = {
-            name: kind(f"normalhedge_mixture_{name}", text, labels=["mixture", *labels])
-            for kind, name, text, *labels in OF_MIXTURES
+    def _of_objects(self) -> Iterator[Metric]:
+        """Yield the numbers of each mixture and router, as far as it is loaded."""
+        tables: dict[str, dict[str, Any]] = {
+            kind.word: {
+                name: family(f"normalhedge_{kind.word}_{name}", text, labels=[kind.word, *labels])
+                for family, name, text, *labels in (*COMMON, *kind.metrics)
+            }
+            for kind in OBJECTS
         }
         for numbers in self._healths:
             name = numbers["name"]
             live = self._registry.names.get(name)
-            damaged = live is not None and live.row.id in self._registry.damaged
-            numbers["damaged"] = float(damaged)
+            if live is None:
+                continue
+            families = tables[live.kind.word]
+            numbers["damaged"] = float(live.row.id in self._registry.damaged)
             if numbers.get("plain_mean_loss"):
                 numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
             if name in self._by_mixture:
@@ -146,11 +142,12 @@ class Metrics:
             for row in numbers.pop("coverage", ()):
                 if row["covered"] is not None:
                     families["coverage"].add_metric([name, f"{row['level']:g}"], row["covered"])
-            _add_alerts(families["alerts"], name, numbers.pop("alerts", None))
+            _add_alerts(families.get("alerts"), name, numbers.pop("alerts", None))
             for key, family in families.items():
                 if numbers.get(key) is not None:
                     family.add_metric([name], numbers[key])
-        yield from families.values()
+        for families in tables.values():
+            yield from families.values()
 
 
 EDGES = [*map(floatToGoString, BUCKETS), "+Inf"]

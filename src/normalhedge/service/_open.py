@@ -101,6 +101,13 @@ class OpenAnswers:
         finally:
             self._opened.discard(one)
 
+    def follow(self, old: str, name: str) -> None:
+        """Let the answers about an object that was renamed have the rights of its new name."""
+        for one in self._opened:
+            if one.mixture == old:
+                one.mixture = name
+        self.end_refused()
+
     def begin(self) -> None:
         """Let answers be opened: the server starts, perhaps again."""
         self._stopping = ""

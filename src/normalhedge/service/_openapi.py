@@ -14,7 +14,7 @@ PROBLEMS = {
     400: "The request is not JSON in UTF-8.",
     401: "A token is needed.",
     403: "The token, or the page that asks, does not allow this.",
-    404: "There is no such mixture or round.",
+    404: "There is no such mixture, router or round.",
     405: "The method is not known here.",
     408: "The request took too long to arrive.",
     409: "It was done already, or the Idempotency-Key was used for another request.",
@@ -44,7 +44,8 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
             "title": "normalhedge",
             "version": normalhedge.__version__,
             "description": "Blend forecasts by weights that follow the experts with the best "
-            "recent forecasts. Acknowledged requests are on the disk.",
+            "recent forecasts, and choose actions that earn most. Acknowledged requests are on the "
+            "disk.",
         },
         "paths": paths,
         "components": {
@@ -56,7 +57,17 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
 
 
 GROUPS = {
-    "Rounds": {"predict", "outcome", "outcomes", "correct", "peek", "rounds", "stream"},
+    "Rounds": {
+        "predict",
+        "outcome",
+        "outcomes",
+        "correct",
+        "peek",
+        "rounds",
+        "stream",
+        "choose",
+        "reward",
+    },
     "Export and import": {"state", "log", "compact"},
 }
 """The groups of addresses, by their last words; the others are about mixtures or the server."""
@@ -64,7 +75,8 @@ GROUPS = {
 
 def _group(path: str) -> str:
     last = path.rpartition("/")[2]
-    group = next((group for group, words in GROUPS.items() if last in words), "Mixtures")
+    group = next((group for group, words in GROUPS.items() if last in words), "")
+    group = group or ("Routers" if path.startswith("/v1/routers") else "Mixtures")
     return group if path.startswith("/v1/") else "Server"
 
 
@@ -90,7 +102,7 @@ def _operation(route: Route, by_kind: dict[Any, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.label,
         "tags": [_group(route.path)],
-        "summary": (route.handler.__doc__ or "").partition("\n")[0],
+        "summary": (route.text or route.handler.__doc__ or "").partition("\n")[0],
         "description": f"Needs scope {route.scope}." if route.scope else "Open to everybody.",
         "parameters": parameters,
         "responses": {

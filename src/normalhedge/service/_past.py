@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -25,6 +25,12 @@ through them counts for."""
 
 REMEMBERED = 3
 """The number of events whose forecasts are remembered: outcomes come in the order of forecasts."""
+
+
+BEGINS, ENDS = ("predict", "choose"), ("update", "reward", "correct")
+"""The operations that begin a round, and the ones that tell its outcome or its gain."""
+
+BLENDS = ("prediction", "action")  # the parts of answers that begin a round
 
 
 class Place(NamedTuple):
@@ -71,10 +77,11 @@ class Forecasts:
         event = self._storage.event_by_ticket(self._mixture, ticket)
         return {} if event is None else self.add(event).get(ticket, {})
 
-    def complete(self, settlement: dict[str, Any], loss: Loss) -> None:
+    def complete(self, settlement: dict[str, Any], loss: Loss | None) -> None:
         """Add the forecasts and the losses of a settled round, as far as the log has them."""
         settlement.update(self.of(settlement["ticket"]))
-        settlement.update(losses_of(settlement, loss))
+        if loss is not None:
+            settlement.update(losses_of(settlement, loss))
 
 
 class PastLimits(NamedTuple):
@@ -91,18 +98,16 @@ Past: TypeAlias = tuple[list[bytes], Place | None]
 
 
 def past_rounds(
-    storage: Storage, mixture: int, loss: Loss, limits: PastLimits, place: Place = END
-) -> Generator[None, None, Past]:
+    storage: Storage, mixture: int, loss: Loss | None, limits: PastLimits, place: Place = END
+) -> Past:
     """Return the last rounds before a place as JSON, the oldest first, and the place before them.
 
-    A round that was corrected later, within these, has its last outcome. It yields between rounds,
-    as there may be many.
+    A round that was corrected later, within these, has its last outcome.
     """
     forecasts = Forecasts(storage, mixture)
     rounds: dict[int, bytes] = {}  # by ticket, the newest first
     size = scanned = 0
     for event in _settling(storage, mixture, limits, place):
-        yield
         if isinstance(event, int):
             scanned += SKIPPED
             if scanned > SCAN:
@@ -124,7 +129,6 @@ def past_rounds(
             forecasts.complete(settlement, loss)
             rounds[ticket] = as_json(settlement)
             size += len(rounds[ticket])
-            yield
         scanned += len(event.body) + len(event.answer)
         if scanned > SCAN:
             return list(reversed(rounds.values())), Place(event.sequence)
@@ -138,7 +142,7 @@ def _settling(
 
     After each `ROWS` events it yields the sequence of the last one, if there are earlier ones.
     """
-    condition, values = " AND kind <> 'predict'", list[float]()
+    condition, values = " AND kind NOT IN ('predict', 'choose')", list[float]()
     for part, time in ((" AND time >= ?", limits.since), (" AND time <= ?", limits.until)):
         if time is not None:
             condition, values = condition + part, [*values, time]
@@ -156,15 +160,15 @@ def _settling(
 
 
 def settled(event: Event) -> list[dict[str, Any]]:
-    """Return the tickets and outcomes of the rounds that an event settled or corrected."""
-    tickets = (
-        (operation.get("update", operation.get("correct")), operation)
-        for operation in operations_of(event)
-    )
+    """Return the tickets and outcomes, or gains, of the rounds that an event ended or corrected."""
     return [
-        {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
-        for ticket, operation in tickets
-        if ticket is not None
+        {
+            "ticket": next(operation[word] for word in ENDS if word in operation),
+            "settled": event.time,
+            **{name: operation[name] for name in ("outcome", "gain") if name in operation},
+        }
+        for operation in operations_of(event)
+        if not operation.keys().isdisjoint(ENDS)
     ]
 
 
@@ -174,11 +178,17 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
         return {}
     answers = msgspec.json.decode(event.answer)
     answers = answers.get("answers", [answers])
-    by_ticket = {answer["ticket"]: answer for answer in answers if "prediction" in answer}
+    by_ticket = {
+        answer["ticket"]: answer for answer in answers if not answer.keys().isdisjoint(BLENDS)
+    }
     return {
         operation["ticket"]: {
             "time": event.time,
-            "forecasts": operation["predict"],
+            **(
+                operation["choose"]
+                if "choose" in operation
+                else {"forecasts": operation["predict"]}
+            ),
             **{
                 name: value
                 for name, value in by_ticket.get(operation["ticket"], {}).items()
@@ -186,7 +196,7 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
             },
         }
         for operation in operations_of(event)
-        if "predict" in operation
+        if not operation.keys().isdisjoint(BEGINS)
     }
 
 

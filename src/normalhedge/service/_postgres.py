@@ -138,6 +138,10 @@ class PostgreSQL(Storage):
         self._writer: Any = None
         self._watch = Watch(seconds + 1.0)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process reads the same database."""
+        return PostgreSQL, (self._address, self._seconds)
+
     def _connect(self) -> Any:
         host = socket.gethostname()
         connection = self._watch.kind(self._psycopg.Connection).connect(

@@ -3,7 +3,7 @@
 from typing import Literal
 
 Kind = Literal["key", "type", "value"]
-"""The errors of `Mixture`."""
+"""The errors of `Mixture` and `Router`."""
 
 
 class Problem(Exception):  # noqa: N818 -- it is an answer
@@ -32,7 +32,7 @@ class StorageFailure(Exception):  # noqa: N818 -- as `Problem`
 
 
 class DamagedLog(Exception):  # noqa: N818 -- as `Problem`
-    """A mixture cannot be recovered, because its snapshots or events do not fit each other."""
+    """An object cannot be recovered, because its snapshots or events do not fit each other."""
 
 
 class InUseError(ValueError):
@@ -49,6 +49,6 @@ def unavailable() -> Problem:
     )
 
 
-def no_mixture(name: str) -> Problem:
-    """Return the answer to a request about a mixture that is not there."""
-    return Problem(404, f"there is no mixture {name[:100]!r}")
+def no_object(name: str, word: str) -> Problem:
+    """Return the answer to a request about a mixture or a router that is not there."""
+    return Problem(404, f"there is no {word} {name[:100]!r}")

@@ -7,18 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.streams import REFUSALS, refusal
+from normalhedge.live.line_stream import REFUSALS, refusal
 from normalhedge.service import _memory as memory
-from normalhedge.service._forms import ExpertChange
 from normalhedge.service._keys import Change, once
-from normalhedge.service._limits import (
-    check_context,
-    check_correction,
-    check_forecasts,
-    check_words,
-)
-from normalhedge.service._live import SMALL, Answered, LiveMixture, LoadedMixture
+from normalhedge.service._live import SMALL, Answered, Live, Loaded
 from normalhedge.service._problems import Kind, Problem, unavailable
 from normalhedge.service._recovery import compressed_state, is_repeatable
 from normalhedge.service._senders import described
@@ -28,12 +20,8 @@ LONG, SLOW = 0.004, 0.03
 """Work that takes longer than LONG seconds is done in a thread, so that others go on; work that
 takes longer than SLOW in a thread where it delays other slow work only."""
 
-WIDE = 500  # forecasts of a round from which on it is blended in a thread
-
 Requests = Sequence[dict[str, Any] | Problem]
 """Several requests; a problem stands for one that could not be read."""
-
-CHANGES = ExpertChange.__struct_fields__  # the changes of experts
 
 _encode = msgspec.json.Encoder().encode
 
@@ -52,7 +40,7 @@ class Registry(memory.Memory):
 
     async def change(
         self,
-        live: LiveMixture,
+        live: Live,
         kind: str,
         request: dict[str, Any] | Requests,
         key: str | None = None,
@@ -66,13 +54,13 @@ class Registry(memory.Memory):
         self.replayed += answered.replayed
         return answered
 
-    async def _change(self, live: LiveMixture, change: Change) -> Answered:
+    async def _change(self, live: Live, change: Change) -> Answered:
         request = change.content
         self.check_ready()
         takes = live.cost * (1 if isinstance(request, dict) else len(request))
         corrects = _corrects(request)
-        long = takes > LONG or corrects or is_wide(request)
-        if long or live.mixture is None or live.turn.locked():
+        long = takes > LONG or corrects or live.kind.is_wide(request)
+        if long or live.object is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
                 if long:
@@ -91,8 +79,8 @@ class Registry(memory.Memory):
 
     async def _work_in_thread(
         self,
-        live: LiveMixture,
-        mixture: Mixture,
+        live: Live,
+        mixture: Any,
         request: dict[str, Any] | Requests,
         *,
         quick: bool,
@@ -101,18 +89,16 @@ class Registry(memory.Memory):
         try:
             worked = await self.at_work(self._work, live, live.loaded(), request, quick=quick)
         except Problem:
-            if live.mixture is mixture and self.ready:
+            if live.object is mixture and self.ready:
                 raise
             live.unload()
             raise unavailable() from None
-        if live.mixture is not mixture or not self.ready:
+        if live.object is not mixture or not self.ready:
             live.unload()
             raise unavailable()
         return worked
 
-    def _work(
-        self, live: LiveMixture, loaded: LoadedMixture, request: dict[str, Any] | Requests
-    ) -> Worked:
+    def _work(self, live: Live, loaded: Loaded, request: dict[str, Any] | Requests) -> Worked:
         """Let the mixture answer; its operations are in ``loaded.done``.
 
         The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
@@ -126,7 +112,7 @@ class Registry(memory.Memory):
                 try:
                     self._do(loaded, request, answer)
                 except REFUSALS as error:
-                    raise refuse(loaded.mixture, request, error) from error
+                    raise refuse(loaded.object, request, error) from error
                 text = _encode(answer)
             else:
                 many = len(request)
@@ -134,7 +120,7 @@ class Registry(memory.Memory):
             # The snapshot after a change that cannot be repeated is kept as long as its event.
             state = None
             if not is_repeatable(loaded.done):
-                state = compressed_state(loaded.mixture)
+                state = compressed_state(loaded.object)
         except BaseException:
             if loaded.done:  # it is ahead of the log, and will be loaded again
                 live.unload()
@@ -142,7 +128,7 @@ class Registry(memory.Memory):
         live.cost += 0.1 * ((time.thread_time() - begun) / max(many, 1) - live.cost)
         return Worked(text.decode(), state)
 
-    def _answer_all(self, loaded: LoadedMixture, requests: Requests) -> bytes:
+    def _answer_all(self, loaded: Loaded, requests: Requests) -> bytes:
         """Answer several requests, until the answers have become too long."""
         parts: list[bytes] = []
         size, most = 0, self.limits.answer
@@ -157,7 +143,7 @@ class Registry(memory.Memory):
             size += len(parts[-1])
         return b'{"answers":[%b]}' % b",".join(parts)
 
-    def _part(self, loaded: LoadedMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
+    def _part(self, loaded: Loaded, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
         answer: dict[str, Any] = {}
         try:
@@ -170,26 +156,16 @@ class Registry(memory.Memory):
             answer["error"] = refusal(error)
         return answer
 
-    def _do(self, loaded: LoadedMixture, request: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _do(self, loaded: Loaded, request: dict[str, Any], answer: dict[str, Any]) -> None:
         """Do a line of a stream, within the limits of the server."""
-        change = next(filter(request.__contains__, CHANGES), None)
-        if "correct" in request:
-            check_correction(loaded.mixture, request)
-        elif change is not None:
-            names = request[change] if isinstance(request[change], list) else [request[change]]
-            check_words([name for name in names if isinstance(name, str)], self.limits, "an expert")
-        elif "outcome" not in request or "forecasts" in request:
-            check_forecasts(loaded.mixture, request.get("forecasts", request), self.limits)
-            if "context" in request:
-                check_context(request["context"], self.limits)
+        loaded.kind.check(loaded.object, request, self.limits)
         loaded.stream.reply(request, answer)
 
     def _log(
-        self, live: LiveMixture, change: Change, worked: Worked
+        self, live: Live, change: Change, worked: Worked
     ) -> "tuple[str, asyncio.Future[None] | None]":
         """Hand the operations over to the log; return the answer, and when it may be sent."""
-        done, mixture = live.done, live.mixture
-        assert mixture is not None
+        done = live.done
         try:
             text = worked.answer
             if not done:
@@ -210,7 +186,7 @@ class Registry(memory.Memory):
                 if live.size > SMALL:  # in a thread, while the mixture goes on
                     self.snapshot_aside(live)
                 else:
-                    snapshot = live.snapshot_row(compressed_state(mixture), kept=False)
+                    snapshot = live.snapshot_row(compressed_state(live.object), kept=False)
             self.weigh(live)
         except BaseException:
             live.unload()  # it is ahead of the log
@@ -226,20 +202,11 @@ def _corrects(request: dict[str, Any] | Requests) -> bool:
     return any(isinstance(part, dict) and "correct" in part for part in request)
 
 
-def is_wide(request: dict[str, Any] | Requests) -> bool:
-    """Tell whether a round has so many forecasts that it may take long."""
-    forecasts = request.get("forecasts") if isinstance(request, dict) else None
-    if not isinstance(forecasts, dict) or not forecasts:
-        return False
-    first = next(iter(forecasts.values()))
-    return len(forecasts) * (len(first) if isinstance(first, dict | list) else 1) > WIDE
-
-
-def refuse(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:
-    """Return the answer to a request that the mixture refused."""
+def refuse(thing: Any, request: dict[str, Any], error: Exception) -> Problem:
+    """Return the answer to a request that the mixture or the router refused."""
     status = 409 if "waits for its outcome already" in str(error) else 422
     kind: Kind = "type" if isinstance(error, TypeError) else "value"
-    if isinstance(error, KeyError):
+    if isinstance(error, LookupError):
         ticket, kind = request.get("ticket"), "key"
-        status = 409 if isinstance(ticket, int) and 0 <= ticket < mixture.next_ticket else 404
+        status = 409 if isinstance(ticket, int) and 0 <= ticket < thing.next_ticket else 404
     return Problem(status, refusal(error), kind=kind)

@@ -61,6 +61,10 @@ class SQLite(Storage):
         self._token = ""
         self._held = ExitStack()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process reads the same file."""
+        return SQLite, (self.path,)
+
     def open(self) -> None:
         """Become the owner, and make the tables if there are none; refuse if another one is."""
         if not self.path.parent.is_dir():

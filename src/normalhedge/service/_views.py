@@ -1,81 +1,71 @@
-"""Answers to requests that only read."""
+"""Answers to requests that only read about one mixture or router, or list them."""
 
-import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
-from starlette.datastructures import QueryParams
 
-from normalhedge.live import json_lines
+from normalhedge.live.line_stream import REFUSALS
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.state import Operation
-from normalhedge.mixtures.streams import REFUSALS, plain_prediction
-from normalhedge.mixtures.summaries import Summary, expert_weights
-from normalhedge.service import _forms as forms, _recovery as recovery
-from normalhedge.service._alarms import alarm_form
+from normalhedge.mixtures.streams import plain_prediction
+from normalhedge.service import _recovery as recovery
 from normalhedge.service._calls import JSON, LINES, Call, Reply, StreamedReply
-from normalhedge.service._forms import as_json, decode
-from normalhedge.service._limits import check_forecasts
-from normalhedge.service._live import LiveMixture, coverage_rows
-from normalhedge.service._metrics import Metrics
+from normalhedge.service._forms import as_json, as_line, decode
+from normalhedge.service._kind import Kind
+from normalhedge.service._kinds import kind_of_object
+from normalhedge.service._live import Live
+from normalhedge.service._mixture_forms import PeekRequest
+from normalhedge.service._mixture_kind import check_forecasts
+from normalhedge.service._overview import alarm_page, from_log, healths, number_of, sender_of
 from normalhedge.service._past import END, PastLimits, Place, past_rounds
-from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
-from normalhedge.service._registry import Registry, is_wide, refuse
-from normalhedge.service._storage import Event
+from normalhedge.service._problems import Problem, unavailable
+from normalhedge.service._registry import Registry, refuse
+from normalhedge.service._storage import Event, Storage
 from normalhedge.service.access import Holder
 
 T = TypeVar("T")
 
 FEW = 500  # rounds that are listed at once
-AT_ONCE = 20  # the number of mixtures whose health is told before others are served
+FEW_ROUNDS = 100  # rounds of a short page of history
 
 
 class Views:
-    """The handlers of requests that only read."""
+    """The handlers of requests that only read about the mixtures, or the routers, of a service."""
 
-    def __init__(self, registry: Registry, metrics: Metrics) -> None:
+    def __init__(self, registry: Registry, kind: Kind) -> None:
         self.registry = registry
-        self.numbers = metrics
-        self.document = b"{}"  # the OpenAPI document
+        self.kind = kind
 
-    async def mixtures(self, call: Call) -> Reply:
-        """List mixtures with their health, by name."""
+    def _find(self, call: Call) -> Live:
+        """Return the object of a request."""
+        return self.registry.find(call.name, self.kind)
+
+    async def all(self, call: Call) -> Reply:
+        """List them with their health, by name."""
         query = call.query_params
-        after, limit = query.get("after", ""), int(_number(query, "limit", 1, 1000) or 1000)
+        after, limit = query.get("after", ""), int(number_of(query, "limit", 1, 1000) or 1000)
         names = [
-            name for name in sorted(self.registry.names) if name > after and call.holder.sees(name)
+            name
+            for name, live in sorted(self.registry.names.items())
+            if name > after and live.kind is self.kind and call.holder.sees(name)
         ]
-        healths = [health async for health in self._healths(names[:limit])]
+        found = [health async for health in healths(self.registry, names[:limit])]
         following = names[limit - 1] if len(names) > limit else None
-        return Reply(as_json({"mixtures": healths, "time": time.time(), "next": following}))
+        return Reply(as_json({self.kind.words: found, "time": time.time(), "next": following}))
 
-    async def _healths(self, names: list[str]) -> AsyncIterator[dict[str, Any]]:
-        """Yield the health of mixtures; others are served meanwhile."""
-        for k, name in enumerate(names):
-            if k % AT_ONCE == AT_ONCE - 1:
-                await asyncio.sleep(0)
-            live = self.registry.names.get(name)
-            if live is not None:
-                yield live.health(time.time())
-
-    async def mixture(self, call: Call) -> Reply:
-        """Return a mixture, its settings and experts."""
-        live = self.registry.find(call.name)
-        weights = await self.registry.read(live, _weights)
-        mixture, now = live.mixture, time.time()
-        if mixture is None:  # the database failed meanwhile
+    async def one(self, call: Call) -> Reply:
+        """Return it with its settings and its parts."""
+        live = self._find(call)
+        details = await self.registry.read(live, self.kind.details)
+        now = time.time()
+        if live.object is None:  # the database failed meanwhile
             raise unavailable()
-        details = {
-            "settings": json.loads(live.row.options),
-            "names": mixture.names,
-            "retired": sorted(mixture.retired),
-            "item_names": mixture.items,
-            "weights": weights,
-            "next_ticket": mixture.next_ticket,
+        details |= {
+            "settings": self.kind.settings(json.loads(live.row.options)),
+            "next_ticket": live.object.next_ticket,
             "sequence": live.sequence,
         }
         return Reply(as_json(live.health(now) | details))
@@ -83,8 +73,8 @@ class Views:
     async def peek(self, call: Call) -> Reply:
         """Return the prediction that forecasts would get; nothing changes."""
         call.require(JSON)
-        live = self.registry.find(call.name)
-        request = forms.as_line(decode(await call.content(), forms.PeekRequest))
+        live = self._find(call)
+        request = as_line(decode(await call.content(), PeekRequest))
 
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
@@ -98,33 +88,36 @@ class Views:
                 raise refuse(mixture, request, error) from error
             return as_json(plain_prediction(prediction))
 
-        quick = not is_wide(request)
+        quick = not self.kind.is_wide(request)
         return Reply(await self.registry.read(live, look, quick=quick))
 
     async def summary(self, call: Call) -> Reply:
-        """Compare the blend with its experts and with plain combinations."""
-        live = self.registry.find(call.name)
+        """Return its summary, as tables and as text."""
+        live = self._find(call)
         async with live.summing:  # whoever asks meanwhile gets the same summary
-            if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
-                copy, sequence = await self.registry.copy(live)
-                text = await self.registry.export(
-                    live, lambda: as_json(summary_form(copy.summary()))
-                )
-                live.summary = sequence, text.decode()
+            if live.summary is None or live.object is None or live.summary[0] != live.sequence:
+                live.summary = await from_log(self._of_state(live, _summary))
             return Reply(live.summary[1])
+
+    async def _of_state(self, live: Live, call: Callable[[Any], T]) -> tuple[int, T]:
+        """Return the last event of an object, and a function of its state that takes long."""
+        if not live.small:
+            return await self.registry.of_state(live, call)
+        copy, sequence = await self.registry.copy(live)
+        return sequence, await self.registry.export(live, call, copy)
 
     async def pending(self, call: Call) -> Reply:
         """List rounds that wait for their outcomes, by ticket."""
-        live, query = self.registry.find(call.name), call.query_params
-        begin = _number(query, "after", 0)
+        live, query = self._find(call), call.query_params
+        begin = number_of(query, "after", 0)
         after = -1 if begin is None else int(begin)
-        limit = int(_number(query, "limit", 1, 10_000) or 10_000)
+        limit = int(number_of(query, "limit", 1, 10_000) or 10_000)
 
-        def work(mixture: Mixture) -> bytes:
-            ids = {ticket: text for text, ticket in mixture.ids.items()}
+        def work(thing: Any) -> bytes:
+            ids = {ticket: text for text, ticket in getattr(thing, "ids", {}).items()}
             rows: list[bytes] = []
             size, last, more = 0, after, False
-            for ticket in mixture.pending:
+            for ticket in thing.pending:
                 if ticket <= after:
                     continue
                 if more := len(rows) == limit or size > self.registry.limits.answer:
@@ -139,239 +132,99 @@ class Views:
                 as_json(last if more else None),
             )
 
-        few = live.mixture is not None and len(live.mixture.pending) <= FEW
+        few = live.object is not None and len(live.object.pending) <= FEW
         return Reply(await self.registry.read(live, work, quick=few))
 
     async def alarms(self, call: Call) -> Reply:
-        """List the alarms of all mixtures, the newest first."""
-        by_id = self.registry.by_id
-        numbers = None
-        if call.holder.mixtures is not None:
-            numbers = [k for k, live in by_id.items() if call.holder.sees(live.row.name)]
-        return await self._alarms(call, numbers)
-
-    async def mixture_alarms(self, call: Call) -> Reply:
-        """List the alarms of a mixture, the newest first."""
-        return await self._alarms(call, [self.registry.find(call.name).row.id])
-
-    async def _alarms(self, call: Call, numbers: list[int] | None) -> Reply:
-        before = _number(call.query_params, "before", 1)
-        limit = int(_number(call.query_params, "limit", 1, 1000) or 100)
-        rows = await self._from_log(self.registry.in_thread(
-            self.registry.storage.alarms, numbers, None if before is None else int(before), limit
-        ))  # fmt: skip
-        by_id = self.registry.by_id
-        return Reply(as_json({"alarms": [
-            alarm_form(row, by_id[row.mixture].row.name if row.mixture in by_id else None)
-            for row in rows
-        ]}))  # fmt: skip
+        """List its alarms, the newest first."""
+        return await alarm_page(self.registry, call, [self._find(call).row.id])
 
     async def history(self, call: Call) -> Reply:
         """Return settled rounds with their weights and losses, by range of time."""
-        live = self.registry.find(call.name)
+        live = self._find(call)
         query = call.query_params
-        since, until = _number(query, "since"), _number(query, "until")
-        limit = int(_number(query, "limit", 1, 10_000) or 500)
+        since, until = number_of(query, "since"), number_of(query, "until")
+        limit = int(number_of(query, "limit", 1, 10_000) or 500)
         try:
             place = Place.of(query["before"]) if "before" in query else END
         except ValueError:
             raise Problem(422, "before must be the 'next' of an earlier answer") from None
-        loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
+        loss = await self.registry.read(live, self.kind.loss)
         limits = PastLimits(limit, self.registry.limits.answer, since, until)
-        work = past_rounds(self.registry.storage, live.row.id, loss, limits, place)
-        rounds, before = await self._from_log(self.registry.in_steps(live, work))
-        rest = {"loss_name": str(loss), "next": None if before is None else str(before)}
+        arguments = (live.row.id, loss, limits, place)
+        if limit <= FEW_ROUNDS and live.small and since is None and until is None:
+            storage = self.registry.storage
+            work = self.registry.at_work(past_rounds, storage, *arguments, quick=True)
+        else:
+            work = self.registry.aside(live, past_rounds, *arguments)
+        rounds, before = await from_log(work)
+        rest: dict[str, Any] = {} if loss is None else {"loss_name": str(loss)}
+        rest["next"] = None if before is None else str(before)
         return Reply(b'{"rounds":[%b],%b' % (b",".join(rounds), as_json(rest)[1:]))
 
     async def state(self, call: Call) -> Reply:
-        """Export the state, in the format of Mixture.save."""
-        live = self.registry.find(call.name)
-        sequence = _number(call.query_params, "sequence", 0)
+        """Export the state, in the format in which Python saves it."""
+        live = self._find(call)
+        sequence = number_of(call.query_params, "sequence", 0)
         if sequence is None:
-            copy, _ = await self.registry.copy(live)
-            text = await self.registry.export(live, recovery.state_text, copy)
+            _, text = await from_log(self._of_state(live, recovery.state_text))
         else:
-            text = await self._from_log(self.registry.at_work(self._text_at, live, int(sequence)))
+            text = await from_log(self.registry.aside(live, _text_at, live.row.id, int(sequence)))
         name = f'attachment; filename="{live.row.name}.json"'
         return Reply(text, headers={"content-disposition": name})
 
-    def _text_at(self, live: LiveMixture, sequence: int) -> str:
-        storage, number = self.registry.storage, live.row.id
-        if not sequence:  # the oldest state from which the log can be replayed
-            sequence = storage.snapshots(number)[-1]
-        return recovery.state_text(recovery.state_at(storage, number, sequence))
-
     async def log(self, call: Call) -> StreamedReply:
-        """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
-        live = self.registry.find(call.name)
-        after = int(_number(call.query_params, "after", 0) or 0)
+        """Export the log as lines that the command line replays to the same numbers."""
+        live = self._find(call)
+        after = int(number_of(call.query_params, "after", 0) or 0)
         whole = call.query_params.get("events") == "true"
         return StreamedReply(
             self._exported(live, after, call.holder, whole=whole), media_type=LINES
         )
 
     async def _exported(
-        self, live: LiveMixture, after: int, holder: Holder, *, whole: bool
+        self, live: Live, after: int, holder: Holder, *, whole: bool
     ) -> AsyncIterator[bytes]:
         while True:
-            work = self.registry.export(live, self._part, live.row.id, after, holder, whole)
-            part, after = await self._from_log(work)
+            form = partial(_whole, holder) if whole else partial(_lines, self.kind)
+            part, after = await from_log(self.registry.aside(live, _part, live.row.id, after, form))
             if not part:
                 return
             yield part
 
-    def _part(
-        self,
-        number: int,
-        after: int,
-        holder: Holder,
-        whole: bool,  # noqa: FBT001
-    ) -> tuple[bytes, int]:
-        """Return the next part of an export, and the last event that is in it."""
-        events = self.registry.storage.events(number, after)
-        if not events:
-            return b"", after
-        lines = [
-            line for event in events for line in (_whole(event, holder) if whole else _lines(event))
-        ]
-        return b"\n".join([*lines, b""]), events[-1].sequence
 
-    async def changes(self, call: Call) -> StreamedReply:
-        """Export the changes of the list of mixtures: who created, renamed or deleted one."""
-        after = int(_number(call.query_params, "after", 0) or 0)
-        return StreamedReply(self._changes(after, call.holder), media_type=LINES)
-
-    async def _changes(self, after: int, holder: Holder) -> AsyncIterator[bytes]:
-        storage = self.registry.storage
-        while events := await self._from_log(self.registry.at_work(storage.events, 0, after)):
-            after = events[-1].sequence
-            for event in events:
-                body = json.loads(event.body)
-                told = {"sequence": event.sequence, "time": event.time, "kind": event.kind}
-                yield as_json(told | {"change": body} | _sender(event.sender, holder)) + b"\n"
-
-    async def _from_log(self, work: Awaitable[T]) -> T:
-        """Return the result of work that reads the log."""
-        try:
-            return await work
-        except (StorageFailure, DamagedLog) as error:
-            raise unavailable() from error
-        except LookupError as error:
-            raise Problem(404, str(error.args[0])) from error
-
-    async def metrics(self, call: Call) -> Reply:
-        """Return numbers for Prometheus."""
-        names = list(filter(call.holder.sees, self.registry.names))
-        healths = [health async for health in self._healths(names)]
-        text = await self.numbers.text(healths)
-        return Reply(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
-    async def openapi(self, call: Call) -> Reply:
-        """Return this document."""
-        del call
-        return Reply(self.document)
+def _summary(thing: Any) -> str:
+    """Return the summary of a mixture or a router, as JSON."""
+    return as_json(kind_of_object(thing).summary(thing)).decode()
 
 
-def _whole(event: Event, holder: Holder) -> list[bytes]:
+def _text_at(storage: Storage, number: int, sequence: int) -> str:
+    """Return the state after an event; for 0, the oldest from which the log can be replayed."""
+    if not sequence:
+        sequence = storage.snapshots(number)[-1]
+    return recovery.state_text(recovery.state_at(storage, number, sequence))
+
+
+def _part(
+    storage: Storage, number: int, after: int, form: Callable[[Event], list[bytes]]
+) -> tuple[bytes, int]:
+    """Return the next part of an export, and the last event that is in it."""
+    events = storage.events(number, after)
+    if not events:
+        return b"", after
+    lines = [line for event in events for line in form(event)]
+    return b"\n".join([*lines, b""]), events[-1].sequence
+
+
+def _lines(kind: Kind, event: Event) -> list[bytes]:
+    """Return the lines of a stream that ask for the operations of an event."""
+    return [as_json(kind.line_of(done)) for done in recovery.operations_of(event)]
+
+
+def _whole(holder: Holder, event: Event) -> list[bytes]:
     """Return the line of an event with its answer, which both are JSON already."""
     plain = event._asdict()
     plain["digest"] = None if event.digest is None else event.digest.hex()
     plain |= {name: msgspec.Raw(plain[name].encode()) for name in ("body", "answer")}
-    plain |= _sender(plain.pop("sender"), holder)
+    plain |= sender_of(plain.pop("sender"), holder)
     return [as_json(plain)]
-
-
-def _lines(event: Event) -> list[bytes]:
-    """Return the lines of a stream that ask for the operations of an event."""
-    return [as_json(line_of(operation)) for operation in recovery.operations_of(event)]
-
-
-def line_of(operation: Operation) -> dict[str, Any]:
-    """Return the line of a stream that asks for an operation."""
-    if "predict" in operation:
-        line = {"forecasts": operation["predict"]}
-        kept = ("confidence", "context", "id")
-        return line | {name: operation[name] for name in kept if name in operation}
-    if "update" in operation:
-        line = {"ticket": operation["update"], "outcome": operation["outcome"]}
-        return line | ({"id": operation["id"]} if "id" in operation else {})
-    if "correct" in operation:
-        return {"ticket": operation["correct"], "correct": operation["outcome"]}
-    return operation
-
-
-def _sender(text: str | None, holder: Holder) -> dict[str, Any]:
-    """Return the sender of an event, for administrators only: it has the addresses of others."""
-    return {"sender": json.loads(text)} if text and holder.scope == "admin" else {}
-
-
-def _weights(mixture: Mixture) -> dict[str, float | None]:
-    """Return the present weights of the experts."""
-    if not mixture.names or not mixture.items:
-        return dict.fromkeys(mixture.names)
-    weights = np.asarray(expert_weights(mixture)).tolist()
-    return dict(zip(mixture.names, weights, strict=True))
-
-
-SAME = (
-    "settings",
-    "rounds",
-    "rows",
-    "settled",
-    "silent",
-    "pending",
-    "expired",
-    "warning",
-    "regret",
-)
-"""The fields of a summary that the service tells under the same name."""
-
-OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "since", "retired")
-"""The fields of an expert that a summary tells."""
-
-
-def summary_form(summary: Summary) -> dict[str, Any]:
-    """Return a summary as plain data."""
-    lines = summary.comparison.lines if summary.comparison.rows else []
-    return {
-        **{name: getattr(summary, name) for name in SAME},
-        "loss": summary.blend,
-        "plain_mean_loss": summary.uniform,
-        "best": None if summary.best is None else summary.best.name,
-        "notes": [
-            note
-            for note in (
-                summary.corrected,
-                summary.by_context,
-                summary.guarded,
-                summary.rearranged,
-            )
-            if note
-        ],
-        "alerts": [alert.to_plain() for alert in summary.alerts],
-        "coverage": coverage_rows(summary.covered),
-        "bound": summary.bound.regret if summary.bound else None,
-        "bound_unit": summary.bound.unit,
-        "bound_source": summary.bound.source,
-        "compared": {
-            "rows": summary.comparison.rows,
-            "lines": [json_lines.plain(line._asdict()) for line in lines],
-        },
-        "components": [row._asdict() for row in summary.components],
-        "experts": [{name: getattr(row, name) for name in OF_EXPERT} for row in summary.experts],
-        "text": str(summary),
-    }
-
-
-def _number(query: QueryParams, name: str, low: float = -1e15, high: float = 1e15) -> float | None:
-    """Return a number of the query of an address; None if it is not there."""
-    text = query.get(name)
-    if text is None:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not low <= value <= high:
-        raise Problem(422, f"{name} must be a number from {low:g} to {high:g}")
-    return value

@@ -12,7 +12,7 @@ from normalhedge.boundary import whole_files
 from normalhedge.boundary.terminal import counted
 from normalhedge.service import _logs as logs
 from normalhedge.service._limits import Limits
-from normalhedge.service._problems import Problem, no_mixture
+from normalhedge.service._problems import Problem, no_object
 
 SCOPES = ("read", "write", "admin")  # the scopes of tokens; each includes the scopes before it
 SETTLED = 0.05  # a changed file of tokens is believed once it has stayed the same for so long
@@ -35,7 +35,7 @@ class Holder(NamedTuple):
     def check_name(self, mixture: str) -> None:
         """Refuse a new name for which the token is not."""
         if not self.sees(mixture):
-            raise Problem(403, "this token is for mixtures of other names")
+            raise Problem(403, "this token is for other names")
 
 
 NOBODY = Holder("", "")
@@ -200,6 +200,8 @@ class Access:
         if not holder.digest:
             return True
         now = self._valid(holder.digest)
+        if now.name != holder.name:  # the log would go on to name a token that nobody has
+            return False
         if not now.scope or SCOPES.index(now.scope) < SCOPES.index(scope):
             return False
         if mixture:
@@ -239,7 +241,7 @@ class Access:
             logs.error("tokens", sentence=trouble)
         self._trouble = trouble
 
-    def check(self, holder: Holder, scope: str, mixture: str) -> None:
+    def check(self, holder: Holder, scope: str, mixture: str, word: str = "mixture") -> None:
         """Refuse a request that the token does not allow."""
         if not holder.scope:
             raise Problem(
@@ -248,7 +250,7 @@ class Access:
                 {"www-authenticate": "Bearer"},
             )
         if mixture and not holder.sees(mixture):
-            raise no_mixture(mixture)
+            raise no_object(mixture, word)
         if SCOPES.index(holder.scope) < SCOPES.index(scope):
             raise Problem(403, f"this needs a token with scope {scope}, not {holder.scope}")
 

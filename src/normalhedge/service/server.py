@@ -24,15 +24,18 @@ from normalhedge.service._broadcast import Broadcast
 from normalhedge.service._changes import Changes
 from normalhedge.service._compaction import compact_daily
 from normalhedge.service._connections import patient
+from normalhedge.service._directory import Directory
 from normalhedge.service._forms import as_json
 from normalhedge.service._health import Readiness
 from normalhedge.service._http import Application
+from normalhedge.service._kinds import KINDS
 from normalhedge.service._metrics import Metrics
 from normalhedge.service._open import OpenAnswers
 from normalhedge.service._openapi import document
+from normalhedge.service._overview import Overview
 from normalhedge.service._problems import InUseError, Problem, StorageFailure
 from normalhedge.service._registry import Registry
-from normalhedge.service._routes import health_routes, page_routes, routes
+from normalhedge.service._routes import Served, health_routes, page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
 from normalhedge.service._telling import target_of
@@ -146,13 +149,17 @@ class Service:
         limits = self.settings.limits
         registry = Registry(self.storage, limits)
         broadcast = Broadcast(registry)
-        registry.on_written = broadcast.tell
+        registry.on_written, registry.on_renamed = broadcast.tell, self.answers.follow
         alarms = Alarms(registry, self.target)
         alarms.on_changed = broadcast.tell_alarm
         metrics = Metrics(registry, alarms, lambda: broadcast.count, self._health)
-        views = Views(registry, metrics)
-        described = routes(Changes(registry), views, broadcast, self._health)
-        views.document = as_json(document(described))
+        overview, directory = Overview(registry, metrics), Directory(registry)
+        kinds = [
+            Served(kind, Changes(registry, directory, kind), Views(registry, kind))
+            for kind in KINDS
+        ]
+        described = routes(overview, broadcast, self._health, kinds)
+        overview.document = as_json(document(described))
         await registry.start()
         alarms.start()
         self.alarms = alarms

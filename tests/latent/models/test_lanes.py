@@ -38,7 +38,7 @@ def test_models_side_by_side_are_the_models_alone(k: int) -> None:
         division = labels[m % len(labels)]
         divisions[m, : len(division)] = division
         moves[m] = starts.transition(division, k)
-        shapes[m] = family, begin, 0, ITERATIONS, 1, 0
+        shapes[m] = family, begin, 0, ITERATIONS, 2, 0  # it has not started
     alone = [
         (initial[m].copy(), moves[m].copy(), rows[m, : 2 + family].copy())
         for m, family in enumerate(families)

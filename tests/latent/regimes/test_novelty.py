@@ -128,10 +128,13 @@ def test_a_change_is_seen_soon() -> None:
 def test_places_are_shares_of_the_mixture() -> None:
     weights, means = np.array([[0.3, 0.7]]), np.array([[[0.0], [2.0]]])
     variances = np.array([[[1.0], [4.0]]])
-    place = places_of(np.array([[1.0]]), weights, means, variances, steps=False)
+    seen, known = np.array([[1.0]]), np.array([True])
+    place = places_of(seen, known, weights, means, variances, steps=False)
     exact = 0.3 * stats.norm.cdf(1.0) + 0.7 * stats.norm.cdf(-0.5)
     np.testing.assert_allclose(place, [[exact]], rtol=1e-12)
-    assert np.isnan(places_of(np.array([[np.nan]]), weights, means, variances, steps=True)).all()
+    assert np.isnan(places_of(seen, ~known, weights, means, variances, steps=True)).all()
+    nothing = np.full((1, 1), np.nan)
+    assert np.isnan(places_of(nothing, known, weights, means, variances, steps=True)).all()
 
 
 @pytest.fixture(scope="module")

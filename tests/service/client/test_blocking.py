@@ -13,7 +13,12 @@ import pytest
 from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.service import access
 from normalhedge.service._limits import Limits
-from normalhedge.service.client import AsyncServedMixture, ServedMixture
+from normalhedge.service.client import (
+    AsyncServedMixture,
+    AsyncServedRouter,
+    ServedMixture,
+    ServedRouter,
+)
 from tests.service.client.examples import LIMITS, play, state
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
@@ -246,16 +251,21 @@ def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("awaited", "plain"), [(AsyncClient, Client), (AsyncServedMixture, ServedMixture)]
+    ("awaited", "plain"),
+    [
+        (AsyncClient, Client),
+        (AsyncServedMixture, ServedMixture),
+        (AsyncServedRouter, ServedRouter),
+    ],
 )
 def test_every_verb_for_asyncio_is_one_for_threads(awaited: type, plain: type) -> None:
-    verbs = [name for name in vars(awaited) if inspect.iscoroutinefunction(getattr(awaited, name))]
+    verbs = [name for name in dir(awaited) if inspect.iscoroutinefunction(getattr(awaited, name))]
     for name in verbs:
-        assert name.startswith("_") or name in vars(plain), f"{plain.__name__} lacks {name}"
-        if name.startswith("_") or isinstance(vars(plain)[name], property):
+        assert name.startswith("_") or hasattr(plain, name), f"{plain.__name__} lacks {name}"
+        if name.startswith("_") or isinstance(getattr(plain, name), property):
             continue
         verb, twin = getattr(awaited, name), getattr(plain, name)
         assert not inspect.iscoroutinefunction(inspect.unwrap(twin))
-        assert twin.__qualname__ == f"{plain.__name__}.{name}"
+        assert twin.__qualname__ == verb.__qualname__.removeprefix("Async")
         assert twin.__doc__ == verb.__doc__
         assert inspect.signature(twin).parameters == inspect.signature(verb).parameters

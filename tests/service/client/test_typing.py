@@ -6,7 +6,12 @@ An ignored error that is no error any more is an error of `make check`, too.
 from typing import Any, assert_type
 
 from normalhedge import AsyncClient, Client, Mixture
-from normalhedge.service.client import AsyncServedMixture, ServedMixture, ServedSummary
+from normalhedge.service.client import (
+    AsyncServedMixture,
+    ServedMixture,
+    ServedRouter,
+    ServedSummary,
+)
 
 
 def with_threads() -> None:
@@ -24,6 +29,10 @@ def with_threads() -> None:
         mixture.update(0, outcom=1.0)  # type: ignore[call-arg]
         mixture.past_rounds(limit="3")  # type: ignore[arg-type]
         mixture.foresee({"gam": 1.0})  # type: ignore[attr-defined]
+        router = client.router("models", actions=["a", "b"], rule="exp3-ix")
+        assert_type(router, ServedRouter)
+        assert_type(router.choose(context="night").action, str)
+        client.router("models", action=["a"])  # type: ignore[call-arg]
         Client("http://localhost:8008", ca=3)  # type: ignore[arg-type]
 
 

@@ -1,6 +1,6 @@
 """Many series on a cluster, on engines that exist: Dask and Spark.
 
-A library is imported when one of its names is, and not before.
+A library is imported when one of its names is first used.
 """
 
 from typing import TYPE_CHECKING

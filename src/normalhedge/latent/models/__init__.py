@@ -4,7 +4,6 @@ from normalhedge.latent.models._fit_groups import Job as Job
 from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
-    lay_out as lay_out,
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import (
@@ -16,8 +15,6 @@ from normalhedge.latent.models._fitting import (
 from normalhedge.latent.models._moving import Moving as Moving, fit_moving as fit_moving
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
-    OnlineModels as OnlineModels,
-    OnlineRun as OnlineRun,
     units_for as units_for,
 )
 from normalhedge.latent.models._tasks import FLOOR as FLOOR, scale as scale

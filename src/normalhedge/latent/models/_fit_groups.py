@@ -15,6 +15,7 @@ from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._tasks import FitTask, Model
 
 FIRST = 15  # iterations of each start; then only the best two continue
+WAITING = 2  # in the shapes of a model: it has not started
 # the families that are fitted in lanes, in the order of their numbers in the core
 LANED = ("gaussian", "student")
 
@@ -148,7 +149,8 @@ class Lanes(Group):
     def _calls(self) -> int:
         """The largest number of iterations, of up to eight models each, that are left."""
         left = np.where(self.shapes[:, 5] == 0, self.shapes[:, 3] - self.shapes[:, 2] + 1, 0)
-        return int(left.sum() // 8 + left.max())
+        starts = int((self.shapes[:, 4] == WAITING).sum())
+        return int(left.sum() // 8 + left.max()) + -(-starts // 4)
 
     @property
     def work(self) -> float:
@@ -183,7 +185,7 @@ class Lanes(Group):
             initial=initial,
             transition=transition,
             parameters=parameters,
-            divisions=self.divisions[:, :0],
+            divisions=self.divisions if (shapes[:, 4] == WAITING).any() else self.divisions[:, :0],
             traces=traces,
             totals=totals,
         )
@@ -243,7 +245,7 @@ def begin_lanes(seen: Floats, starts: Sequence[Start], guards: Floats, tolerance
     parameters = np.ones((count, 3, k))
     for m, start in enumerate(starts):
         family, begin = LANED.index(start.job.family), start.job.first - first
-        shapes[m] = family, begin, 0, min(FIRST, start.job.iterations), 1, 0
+        shapes[m] = family, begin, 0, min(FIRST, start.job.iterations), WAITING, 0
         parameters[m, : len(start.model.rows)] = start.model.rows
         if start.labels is not None:
             divisions[m, : len(start.labels)] = start.labels

@@ -1,7 +1,6 @@
 """A fitted hidden Markov model: filtering, smoothing and sampling."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -99,17 +98,6 @@ class Fitted:
         """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
-
-
-def lay_out(models: Sequence[Fitted]) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return the parameters of models as the core reads them: their shapes, and their numbers."""
-    shapes, numbers, end = [], [np.empty(0)], 0
-    for model in models:
-        rows = model.numbers
-        shapes.append((_core.online_family(model.emission.family), model.states, len(rows), end))
-        numbers.append(rows.ravel())
-        end += rows.size
-    return np.array(shapes, dtype=np.int64).reshape(-1, 4), np.concatenate(numbers)
 
 
 def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:

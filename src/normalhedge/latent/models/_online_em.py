@@ -1,8 +1,5 @@
 """Online EM: a hidden Markov model that learns its parameters one observation at a time."""
 
-import copy
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -130,8 +127,8 @@ class OnlineEM:
 
     def at(self, block: Floats) -> Self:
         """Return the same model with other numbers."""
-        other = copy.copy(self)
-        other.block = block
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, block=block)
         return other
 
     @property
@@ -166,25 +163,16 @@ class OnlineEM:
 
     def run(self, observations: npt.ArrayLike) -> OnlineRun:
         """Learn many observations, as `observe` does one by one."""
-        block = self.block.copy()
-        result = self.run_in(block, self.shape, self._accepted(observations))
-        self.block = block
-        return result
-
-    def run_in(self, block: Floats, shape: npt.NDArray[np.int64], seen: Floats) -> OnlineRun:
-        """Learn many observations in a block that holds this model's numbers."""
+        block, seen = self.block.copy(), self._accepted(observations)
         rounds, k, rows = len(seen), self.states, int(self.shape[2])
         beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
         kept = np.empty((rounds, rows, k))
-        _core.online_run(shape, self.settings, seen, block, beliefs, filtered, kept, logs)
+        _core.online_run(self.shape, self.settings, seen, block, beliefs, filtered, kept, logs)
+        self.block = block
         emissions = self._restore(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
-        totals = np.where(logs != 0.0, logs - self.log_width, 0.0)
+        unit = np.log(self.width[: self.template.predicted]).sum()  # of an observation
+        totals = np.where(logs != 0.0, logs - unit, 0.0)
         return OnlineRun(beliefs, filtered, emissions, totals)
-
-    @property
-    def log_width(self) -> float:
-        """The logarithm of the unit of an observation, without its covariates."""
-        return float(np.log(self.width[: self.template.predicted]).sum())
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self.template.accepted(observations) - self.centre) / self.width
@@ -194,101 +182,6 @@ class OnlineEM:
         if isinstance(emission, RealEmission):
             return emission._rescaled(self.centre, self.width)
         return emission
-
-
-class Together:
-    """The states of all models of one family."""
-
-    def __init__(self, family: type[Emission], models: Sequence[OnlineEM]) -> None:
-        self._family = family
-        # the place of each model, and of its first state among the states of the family
-        self.members: list[tuple[int, int]] = []
-        states, numbers, centres, widths = [], [], [], []
-        state = number = together = 0
-        for place, model in enumerate(models):
-            k, rows = model.states, int(model.shape[2])
-            if type(model.template) is family:
-                self.members.append((place, together))
-                together += k
-                states.append(state + np.arange(k))
-                numbers.append(number + np.arange(rows * k).reshape(rows, k))
-                centres += [model.centre] * k
-                widths += [model.width] * k
-            state, number = state + k, number + rows * k
-        self.states = np.concatenate(states)
-        self._numbers = np.concatenate(numbers, axis=1)
-        self._centre, self._width = np.array(centres), np.array(widths)
-        if self._centre.shape[1] == 1:
-            self._centre, self._width = self._centre[:, 0], self._width[:, 0]
-
-    def emission(self, numbers: Floats) -> Emission:
-        """Return all states as one emission, given the parameters of all models."""
-        emission = self._family.from_core(numbers[self._numbers])
-        if isinstance(emission, RealEmission):
-            return emission._rescaled(self._centre, self._width)
-        return emission
-
-
-class OnlineModels:
-    """Several models that learn the same series online; their numbers lie in one block.
-
-    Nothing in it changes: the methods take a block and return a new one.
-    """
-
-    def __init__(self, models: Sequence[OnlineEM]) -> None:
-        self._models = tuple(models)
-        self._ends = np.cumsum([0, *(len(model.block) for model in models)]).tolist()
-        self._width = max((model.states for model in models), default=0)
-        if models:
-            self._shapes = np.array([model.shape for model in models])
-            self._shapes[:, 3] = self._ends[:-1]
-            self._settings = np.array([model.settings for model in models])
-            self._centres = np.array([model.centre for model in models])
-            self._units = np.array([model.width for model in models])
-            self._log_widths = np.array([model.log_width for model in models])
-        self.sizes = [model.states for model in models]
-        self._groups = [
-            Together(family, models) for family in {type(model.template): 0 for model in models}
-        ]
-        self._numbers = sum(int(model.shape[1] * model.shape[2]) for model in models)
-
-    def components(self, block: Floats) -> tuple[Floats, list[tuple[Emission, Together]]]:
-        """Return the predicted states of all models, one model after the other, and emissions.
-
-        The states of one family are together.
-        """
-        beliefs, numbers = np.empty(sum(self.sizes)), np.empty(self._numbers)
-        if not self._models:
-            return beliefs, []
-        _core.online_components(self._shapes, self._centres.shape[1], block, beliefs, numbers)
-        return beliefs, [(group.emission(numbers), group) for group in self._groups]
-
-    def holds(self, models: Sequence[OnlineEM]) -> bool:
-        """Return whether these are the models, perhaps with other numbers."""
-        return len(models) == len(self._models) and all(
-            one.settings is other.settings and one.template is other.template
-            for one, other in zip(models, self._models, strict=True)
-        )
-
-    def at(self, block: Floats) -> list[OnlineEM]:
-        """Return the models with the numbers of a block."""
-        places = zip(self._models, pairwise(self._ends), strict=True)
-        return [model.at(block[begin:end]) for model, (begin, end) in places]
-
-    def observe(self, block: Floats, row: Floats) -> tuple[Floats, Floats, Floats]:
-        """Learn an observation."""
-        after, logs = block.copy(), np.empty(len(self._models))
-        filtered = np.zeros((len(logs), self._width))
-        seen = (row - self._centres) / self._units
-        _core.online_observe(self._shapes, self._settings, seen, after, logs, filtered)
-        return after, np.where(logs != 0.0, logs - self._log_widths, 0.0), filtered
-
-    def run(self, block: Floats, observations: Floats) -> tuple[Floats, list[OnlineRun]]:
-        """Learn many observations; return the block after them, and the rounds of each model."""
-        after, runs = block.copy(), []
-        for model, shape in zip(self._models, self._shapes, strict=True):
-            runs.append(model.run_in(after, shape, (observations - model.centre) / model.width))
-        return after, runs
 
 
 def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:

@@ -85,11 +85,23 @@ def scale(known: Floats) -> tuple[Floats, Floats]:
     """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
-    low, high = np.quantile(known, [0.25, 0.75], axis=0)
+    low, high = _quartiles(known)
     middle = (high - low) / 1.349
     width = np.where(middle > CONSTANT * largest, np.minimum(width, TAILS * middle), width)
     flat = width <= CONSTANT * largest
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
+
+
+def _quartiles(known: Floats) -> tuple[Floats, Floats]:
+    """Return the first and the third quartile of each column, as `numpy.quantile` computes them."""
+    places = np.array([0.25, 0.75]) * (len(known) - 1)
+    below = places.astype(np.intp)
+    above = np.minimum(below + 1, len(known) - 1)
+    parted = np.partition(known, np.concatenate([below, above]), axis=0)
+    share, low, high = (places - below)[:, np.newaxis], parted[below], parted[above]
+    step = high - low
+    first, third = np.where(share < 0.5, low + step * share, high - step * (1.0 - share))
+    return first, third
 
 
 def standardise(task: FitTask, warm: Fitted, k: int) -> Model:

@@ -1,15 +1,16 @@
 """Candidates of several families and numbers of states, filtered together."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, lay_out
-from normalhedge.latent.models.emissions import ALL, Autoregressive, Gaussian, Regression
+from normalhedge.latent.models.emissions import ALL, Gaussian, Regression
 from normalhedge.latent.regimes._recipes import AnyCandidate, Candidate, SeriesCandidate
+from normalhedge.latent.regimes._series_models import Conjugate
 
 # of each model without hidden states, by its place among the candidates: family, shares, parameters
 Components = dict[int, tuple[str, Floats, Floats]]
@@ -21,8 +22,7 @@ class CandidateRounds(NamedTuple):
     logs: Floats  # ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing
     # P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have
     filtered: Floats
-    # means, variances: of y_t given the observations before it, T x N x d; T x N x 0 if they are
-    # not requested
+    # means, variances: of y_t given the observations before it, T x N x d
     means: Floats
     variances: Floats
 
@@ -32,47 +32,61 @@ class CandidateFilters(NamedTuple):
 
     beliefs: Floats  # P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'
     filtered: Floats  # P_n(S_t | y_1..y_t) of all candidates, N x K
-    online: Floats  # the numbers of the candidates with online EM, in one block; see `OnlineModels`
+    online: Floats  # the numbers of the candidates with online EM, in one block
     models: tuple[Floats, ...] = ()  # the numbers of each model without hidden states
 
 
 class FilterBank:
     """Candidates that observe the same series.
 
-    One call of the core filters all candidates with fixed parameters, whatever their families.
-    Nothing in it changes: the methods take and return `CandidateFilters`.
+    The core follows all of them in one call, whatever their families. Nothing in it changes: the
+    methods take and return `CandidateFilters`.
     """
 
-    def __init__(
-        self, candidates: Sequence[AnyCandidate], width: int, before: "FilterBank | None" = None
-    ) -> None:
+    def __init__(self, candidates: Sequence[AnyCandidate], width: int) -> None:
         self._candidates, self._width = tuple(candidates), width
         self._hidden = {n: c for n, c in enumerate(candidates) if isinstance(c, Candidate)}
         self._series = {n: c for n, c in enumerate(candidates) if isinstance(c, SeriesCandidate)}
-        self._fixed = [n for n, c in self._hidden.items() if c.online is None]
-        self._online = [n for n, c in self._hidden.items() if c.online is not None]
-        learners = [candidate.online for candidate in self._hidden.values()]
-        online = [learner for learner in learners if learner is not None]
-        same = before is not None and before._models.holds(online)
-        self._models: OnlineModels = before._models if before and same else OnlineModels(online)
-        self._block = np.concatenate([np.empty(0), *(learner.block for learner in online)])
-        fixed = [self._hidden[n] for n in self._fixed]
-        self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
-        self._moves = np.zeros((width, width, len(fixed)))
-        for n, candidate in enumerate(fixed):
+        self._fixed = {n: c for n, c in self._hidden.items() if c.online is None}
+        self._online = {n: c.online for n, c in self._hidden.items() if c.online is not None}
+        self._ends = np.cumsum([0, *(len(one.block) for one in self._online.values())]).tolist()
+        self._block = np.concatenate([np.empty(0), *(one.block for one in self._online.values())])
+        self._moves = np.zeros((width, width, len(self._fixed)))
+        for place, candidate in enumerate(self._fixed.values()):
             k = candidate.recipe.states
-            self._moves[:k, :k, n] = candidate.fitted.transition
+            self._moves[:k, :k, place] = candidate.fitted.transition
         self.states = np.array([c.recipe.states for c in candidates], dtype=np.int64)
-        self._places = np.array(self._fixed, dtype=np.int64)
-        self._shapes, self._numbers = lay_out([candidate.fitted for candidate in fixed])
-        self._packed = np.zeros((len(fixed), width, 4))
         self.emission = next(c.fitted.emission for c in self._hidden.values())
-        self._columns = self.emission.columns
-        if fixed:
-            _core.pack_states(self._shapes, self._numbers, self._columns, self._packed)
-        sizes = self._models.sizes
-        self._online_rows = np.repeat(np.array(self._online, dtype=np.intp), sizes)
-        self._online_states = np.concatenate([np.empty(0, np.intp), *map(np.arange, sizes)])
+        self._labels: dict[str, int] = {}  # a number for each family
+        # the place of each model without hidden states that the core follows, or else Python
+        self._cored = [n for n, c in self._series.items() if isinstance(c.model, Conjugate)]
+        self._plain = [n for n in self._series if n not in self._cored]
+        self._core = self._hand_over()
+        self._families = list(self._labels)
+
+    def _hand_over(self) -> _core.Candidates:
+        """Return the candidates as the core reads them."""
+        fixed = tuple(
+            (n, self._label(c.recipe.family), _core.online_family(c.fitted.emission.family),
+             c.fitted.initial, c.fitted.transition, c.fitted.numbers)
+            for n, c in self._fixed.items()
+        )  # fmt: skip
+        online = tuple(
+            (n, self._label(self._hidden[n].recipe.family), one.shape, one.settings, one.centre,
+             one.width)
+            for n, one in self._online.items()
+        )  # fmt: skip
+        others = []
+        for n in self._cored:
+            model, numbers = self._series[n].model, self._series[n].numbers
+            assert isinstance(model, Conjugate)
+            others.append((n, self._label(model.family), *model.shape(numbers)))
+        emission = self.emission
+        sizes = emission.columns, emission.predicted, self._width, len(self._candidates)
+        return _core.Candidates(*sizes, fixed, online, tuple(others))
+
+    def _label(self, family: str) -> int:
+        return self._labels.setdefault(family, len(self._labels))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FilterBank, (self._candidates, self._width)
@@ -86,13 +100,18 @@ class FilterBank:
         for n, candidate in self._hidden.items():
             if len(candidate.filtered):
                 filtered[n, : candidate.recipe.states] = candidate.filtered
-        beliefs = np.einsum("nr,rsn->sn", filtered[self._fixed], self._moves)
+        beliefs = np.einsum("nr,rsn->sn", filtered[list(self._fixed)], self._moves)
         numbers = tuple(candidate.numbers for candidate in self._series.values())
-        return CandidateFilters(beliefs, filtered, self._block, numbers)
+        return CandidateFilters(np.ascontiguousarray(beliefs), filtered, self._block, numbers)
 
     def candidates(self, filters: CandidateFilters) -> tuple[AnyCandidate, ...]:
         """Return the candidates with all that they have learned."""
-        online = self._online_at(filters)
+        online = {
+            n: one.at(filters.online[begin:end])
+            for (n, one), (begin, end) in zip(
+                self._online.items(), pairwise(self._ends), strict=True
+            )
+        }
         learned: dict[int, AnyCandidate] = {
             n: candidate._replace(
                 filtered=filters.filtered[n, : candidate.recipe.states], online=online.get(n)
@@ -117,200 +136,73 @@ class FilterBank:
 
         With covariates there is a normal distribution in each state.
         """
-        shares = weights[self._fixed] * filters.beliefs
-        result = [family.mixture(shares) for family in self._families]
-        beliefs, emissions = self._models.components(filters.online)
-        beliefs *= weights[self._online_rows]
-        for emission, group in emissions:
-            name = self._hidden[self._online_rows[group.states[0]]].recipe.family
-            result.append((name, beliefs[group.states], emission.parameters()))
-        for n, (name, share, rows) in self.components(filters).items():
-            result.append((name, weights[n] * share, rows))
+        parts = self._core.mix(*self._standing(filters), weights)
+        result = [(self._families[label], share, rows) for label, share, rows in parts]
+        for n in self._plain:
+            model, numbers = self._series[n].model, self._numbers(filters)[n]
+            share, rows = model.components(numbers)
+            result.append((model.family, weights[n] * share, rows))
         return result if given is None else [at_covariates(*part, given) for part in result]
 
-    def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
-        return dict(zip(self._online, self._models.at(filters.online), strict=True))
+    def _numbers(self, filters: CandidateFilters) -> dict[int, Floats]:
+        """Return the numbers of the models without hidden states."""
+        return dict(zip(self._series, filters.models, strict=True))
+
+    def _standing(self, filters: CandidateFilters) -> tuple[Floats, Floats, tuple[Floats, ...]]:
+        """Return where the candidates stand that the core follows."""
+        models = filters.models
+        if self._plain:
+            numbers = self._numbers(filters)
+            models = tuple(numbers[n] for n in self._cored)
+        return filters.beliefs, filters.online, models
 
     def predicted(self, filters: CandidateFilters) -> Floats:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
-        result = np.zeros((len(self._candidates), self._width))
-        result[self._fixed] = filters.beliefs.T
-        result[self._online_rows, self._online_states] = self._models.components(filters.online)[0]
-        return result
+        return self._core.predict(*self._standing(filters))
 
     def smooth(self, seen: Floats) -> Floats:
         """Return P_n(S_t | y_1..y_T) of T x d observations, N x T x K."""
-        numbers, shapes = [self._numbers], self._shapes.tolist()
-        end = len(self._numbers)
-        online = self._models.at(self._block)
-        more: dict[int, list[int]] = {}
-        for emission, group in self._models.components(self._block)[1]:
-            rows = emission.parameters()
-            for place, begin in group.members:
-                part = rows[:, begin : begin + online[place].states]
-                family = _core.online_family(emission.family)
-                more[place] = [family, part.shape[1], len(part), end]
-                numbers.append(part.ravel())
-                end += part.size
-        shapes += [more[place] for place in range(len(online))]
-        initial = np.zeros((len(shapes), self._width))
-        moves = np.zeros((len(shapes), self._width, self._width))
-        moves[: len(self._fixed)] = np.moveaxis(self._moves, -1, 0)
-        for place, n in enumerate(self._fixed):
-            model = self._hidden[n].fitted
-            initial[place, : model.states] = model.initial
-        for place, learner in enumerate(online, start=len(self._fixed)):
-            k = learner.states
-            initial[place, :k] = 1.0 / k
-            moves[place, :k, :k] = learner.transition
-        smoothed = np.zeros((len(shapes), len(seen), self._width))
-        table = np.array(shapes, dtype=np.int64)
-        _core.smooth_candidates(table, np.concatenate(numbers), initial, moves, seen, smoothed)
-        result = np.zeros((len(self._candidates), len(seen), self._width))
-        result[[*self._fixed, *self._online]] = smoothed
-        return result
+        return self._core.smooth(self._block, np.ascontiguousarray(seen))
 
     def moments(self, units: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
         """Return means and variances in all states, N x K x d: 0 and 1 where there is none.
 
         Given units, they are those of the distributions by which states are compared.
         """
-        means = np.zeros((len(self._candidates), self._width, self._columns))
+        means = np.zeros((len(self._candidates), self._width, self.emission.columns))
         variances = np.ones_like(means)
-        for family in self._families:
-            family.write_states(self._fixed, means, variances, units)
-        for emission, group in self._models.components(self._block)[1]:
-            where = self._online_rows[group.states], self._online_states[group.states]
-            mean, variance = (emission if units is None else emission.compared(*units)).moments()
-            means[where] = mean.reshape(len(group.states), -1)
-            variances[where] = variance.reshape(len(group.states), -1)
+        for label, _, rows in self._core.states(self._block):
+            name = self._families[label]
+            emission = ALL[name].from_core(rows)
+            both = (emission if units is None else emission.compared(*units)).moments()
+            mine = [n for n in (*self._fixed, *self._online) if self._family(n) == name]
+            where = (
+                np.repeat(mine, self.states[mine]),
+                np.concatenate([np.arange(k) for k in self.states[mine]]),
+            )
+            for table, part in zip((means, variances), both, strict=True):
+                table[where] = part.reshape(len(where[0]), -1)
         return means, variances
 
+    def _family(self, n: int) -> str:
+        return self._hidden[n].recipe.family
+
     def run(
-        self,
-        filters: CandidateFilters,
-        observations: Floats,
-        previous: Floats,
-        *,
-        moments: bool = True,
+        self, filters: CandidateFilters, observations: Floats, previous: Floats
     ) -> tuple[CandidateFilters, CandidateRounds]:
         """Observe T x d numbers."""
-        rounds, columns = len(observations), self.emission.predicted
-        shape = (rounds, len(self._candidates))
-        room = (*shape, columns if moments else 0)
-        result = CandidateRounds(
-            np.zeros(shape), np.zeros((*shape, self._width)), np.zeros(room), np.zeros(room)
-        )
-        series = np.concatenate([previous[np.newaxis], observations])
-        beliefs, block = filters.beliefs, filters.online
-        if self._fixed:
-            beliefs = self._filter(beliefs, series, result, moments=moments)
-        if self._online:
-            if moments or rounds > 1:
-                block, runs = self._models.run(block, observations)
-                for n, run in zip(self._online, runs, strict=True):
-                    _write_online(run, series, n, result, moments=moments)
-            else:
-                block, logs, filtered = self._models.observe(block, observations[0])
-                result.logs[0, self._online] = logs
-                result.filtered[0, self._online, : filtered.shape[1]] = filtered
-        models = []
-        for (n, candidate), numbers in zip(self._series.items(), filters.models, strict=True):
-            later, learned = candidate.model.run(numbers, observations[:, :columns])
-            models.append(later)
-            result.logs[:, n] = learned.logs
-            if moments:
-                result.means[:, n], result.variances[:, n] = learned.means, learned.variances
-        return CandidateFilters(beliefs, result.filtered[-1].copy(), block, tuple(models)), result
-
-    def _filter(
-        self, beliefs: Floats, series: Floats, result: CandidateRounds, *, moments: bool
-    ) -> Floats:
-        """Write the results of the candidates with fixed parameters; return their new beliefs."""
-        rounds, count, width = len(series) - 1, len(self._fixed), self._width
-        predicted = np.empty((rounds + 1, width, count))
-        predicted[0] = beliefs
-        _core.filter_candidates(
-            self._shapes,
-            self._numbers,
-            self._packed,
-            self._places,
-            self._moves,
-            series,
-            predicted,
-            result.logs,
-            result.filtered,
-        )
-        before = predicted[:-1]
-        if moments:
-            means = np.zeros((rounds, width, count, self.emission.predicted))
-            variances = np.zeros_like(means)
-            for family in self._families:
-                family.write_moments(series, means, variances)
-            mean, variance = _mix(before[..., np.newaxis], means, variances)
-            result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
-        return np.array(predicted[-1])
-
-
-class _Family:
-    """The candidates of one family, with their states side by side as the core reads them."""
-
-    def __init__(self, name: str, fixed: list[Candidate]) -> None:
-        self._name = name
-        mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
-        rows = [c.fitted.numbers for _, c in mine]
-        self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
-        self._emission = ALL[name].from_core(self._rows)
-        self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
-        self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
-
-    def mixture(self, shares: Floats) -> tuple[str, Floats, Floats]:
-        """Return the name, the shares of the states, given all as K x N, and the parameters."""
-        return self._name, shares[self._states, self._places], self._rows
-
-    def write_states(
-        self,
-        fixed: Sequence[int],
-        means: Floats,
-        variances: Floats,
-        units: tuple[Floats, Floats] | None,
-    ) -> None:
-        """Write means and variances of the states, N x K x d, in units if they are given."""
-        emission = self._emission if units is None else self._emission.compared(*units)
-        mean, variance = emission.moments()
-        where = np.asarray(fixed)[self._places], self._states
-        means[where] = mean.reshape(len(self._states), -1)
-        variances[where] = variance.reshape(len(self._states), -1)
-
-    def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
-        """Write means and variances, T x K x N x d."""
-        where = slice(None), self._states, self._places
-        means[where], variances[where] = self._emission.moments_given(series)
-
-
-def _write_online(
-    learned: OnlineRun, series: Floats, n: int, result: CandidateRounds, *, moments: bool
-) -> None:
-    """Write the results of a candidate with online EM."""
-    rounds, k = learned.beliefs.shape
-    result.logs[:, n] = learned.log_densities
-    result.filtered[:, n, :k] = learned.filtered
-    if not moments:
-        return
-    means, variances = learned.emissions.moments()
-    if isinstance(learned.emissions, Autoregressive):
-        last = np.repeat(series[:-1, 0], k)
-        known, states = ~np.isnan(last), learned.emissions
-        means = np.where(known, states.intercepts + states.slopes * np.nan_to_num(last), means)
-        variances = np.where(known, states.deviations**2, variances)
-    if isinstance(learned.emissions, Regression):
-        x, lines = np.repeat(series[1:, 1:], k, axis=0), learned.emissions
-        means = lines.intercepts + (lines.slopes * x).sum(axis=1)
-    shape = (rounds, k, learned.emissions.predicted)
-    mean, variance = _mix(
-        learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
-    )
-    result.means[:, n], result.variances[:, n] = mean, variance
+        standing = self._standing(filters)
+        now, rounds = self._core.run(*standing, previous, np.ascontiguousarray(observations))
+        after, result = CandidateFilters(*now), CandidateRounds(*rounds)
+        if not self._plain:
+            return after, result
+        numbers = self._numbers(filters) | dict(zip(self._cored, after.models, strict=True))
+        for n in self._plain:
+            seen = observations[:, : self.emission.predicted]
+            numbers[n], learned = self._series[n].model.run(numbers[n], seen)
+            result.logs[:, n], result.means[:, n] = learned.logs, learned.means
+            result.variances[:, n] = learned.variances
+        return after._replace(models=tuple(numbers.values())), result
 
 
 def at_covariates(
@@ -320,10 +212,3 @@ def at_covariates(
     if name != Regression.family:
         return name, shares, rows
     return Gaussian.family, shares, np.stack([rows[0] + given @ rows[1:-1], rows[-1]])
-
-
-def _mix(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of a mixture over the second axis."""
-    mean = (shares * means).sum(axis=1)
-    away = np.square(means - mean[:, np.newaxis])
-    return mean, (shares * (variances + away)).sum(axis=1)

@@ -71,12 +71,16 @@ def mixture(mixtures: Iterable[tuple[str, Floats, Floats]], previous: Floats) ->
         families.setdefault(family, []).append((shares, rows))
     parts = [
         (
-            np.concatenate([share for share, _ in group]),
-            ALL[name].from_core(np.concatenate([rows for _, rows in group], axis=1)),
+            _joined([share for share, _ in group], 0),
+            ALL[name].from_core(_joined([rows for _, rows in group], 1)),
         )
         for name, group in families.items()
     ]
     return Predictive(parts, previous)
+
+
+def _joined(parts: list[Floats], axis: int) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
 
 
 def forecast(

@@ -151,7 +151,7 @@ def _follow(
     rounds, labels = len(sequence.numbers), sequence.labels
     if time is not None and len(time) != rounds:
         raise ValueError(
-            f"time must have one entry for each of {counted(rounds, 'value')}, has {len(time)}"
+            f"time must have one entry for each of {counted(rounds, 'value')}, got {len(time)}"
         )
     encoding, rule = sequence.encoding, regimes._rule
     probabilities = np.full((rounds, len(labels)), np.nan)

@@ -125,11 +125,9 @@ class Predictive:
         if not self.parts:
             return result
         shares, means, variances = self._moments
-        centres, widths = self.mean, np.sqrt(self.variance)
         for column, quantiles in enumerate(result):
             normals = np.stack([shares, means[:, column], variances[:, column]])
-            centre, width = float(centres[column]), float(widths[column])
-            _core.mixed_quantiles(normals, np.empty((4, 0)), tails, centre, width, quantiles)
+            _core.mixed_quantiles(normals, np.empty((4, 0)), tails, quantiles)
         return result
 
     def columns(self) -> "list[Predictive]":
@@ -152,11 +150,11 @@ class Predictive:
         """Return quantiles by search in a bracket, which Chebyshev's inequality gives."""
         if not self.parts:
             return np.full(len(levels), np.nan)
-        centre, width = float(self.mean), math.sqrt(self.variance)
         if not isinstance(self.parts[0][1], Stepwise):
             result = np.empty(len(levels))
-            _core.mixed_quantiles(*self._rows, levels, centre, width, result)
+            _core.mixed_quantiles(*self._rows, levels, result)
             return result
+        centre, width = float(self.mean), math.sqrt(self.variance)
         far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
         low, high = centre - far, centre + far
         low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)

@@ -35,12 +35,13 @@ from normalhedge.latent.regimes._regimes import Regimes
 from normalhedge.latent.regimes._saved import from_journal, read, write
 from normalhedge.live import json_lines, state_file
 from normalhedge.live.journal import Operation
+from normalhedge.live.line_stream import LineStream
 
 # a journal of this many bytes is folded into the state: a longer one takes seconds to replay
 FOLDED = 1 << 16
 
 
-class RegimesStream:
+class RegimesStream(LineStream):
     """Regimes that answer each line of a stream."""
 
     def __init__(
@@ -49,40 +50,32 @@ class RegimesStream:
         level: float = 0.9,
         note: Callable[[Operation], object] | None = None,
     ) -> None:
+        super().__init__(note)
         self.live = live
-        self.refused = 0
-        self._level, self._note = level, note
+        self._level = level
 
-    def answer(
-        self, number: int, line: str | bytes, *, whole: bool = True
-    ) -> dict[str, Any] | None:
-        """Return the answer to a line; None if the line is empty."""
-        answer: dict[str, Any] = {"line": number}
-        try:
-            text = json_lines.text(line, whole=whole)
-            if not text:
-                return None
-            observation, given, later = self._observation(text)
-            self.live.regimes.observe(from_journal(observation), given)
-        except (ValueError, TypeError, OverflowError) as error:
-            self.refused += 1
-            return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
-        if self._note is not None:
-            covariates = {} if given is None else {"given": given}
-            self._note({"observe": observation, **covariates})
-        return {**answer, **self._prediction(later)}
+    def reply(self, request: Any, answer: dict[str, Any]) -> None:
+        observation, given, later = self._observation(request)
+        self.live.regimes.observe(from_journal(observation), given)
+        covariates = {} if given is None else {"given": given}
+        self._note({"observe": observation, **covariates})
+        answer |= self._prediction(later)
 
-    def _observation(self, text: str) -> tuple[Any, list[float] | None, list[float] | None]:
+    def sentence(self, error: Exception) -> str:
+        return super().sentence(error).removesuffix(" in row 1")
+
+    def _observation(self, request: Any) -> tuple[Any, list[float] | None, list[float] | None]:
         """Return the observation of a line in the form of a journal, None where it is missing.
 
         Its covariates and those of the next round follow; None if there are none.
         """
-        value, encoding = json_lines.parsed(text), self.live.encoding
+        value, encoding = request, self.live.encoding
         given = later = None
         if isinstance(value, dict):
             if "y" not in value or set(value) > {"y", *(("given", "next") * bool(encoding.given))}:
                 form = '"y": observation' + ', "given": covariates' * bool(encoding.given)
-                raise ValueError(f"a line is an observation or {{{form}}}, got {clipped(text, 80)}")
+                text = clipped(json.dumps(request), 80)
+                raise ValueError(f"a line is an observation or {{{form}}}, got {text}")
             given, later = value.get("given"), value.get("next")
             value = value["y"]
         given = encoding.covariates(given)
@@ -90,7 +83,9 @@ class RegimesStream:
         if isinstance(value, bool) and self.live.encoding.kind != "symbols":
             raise ValueError(f"the observation must be a number, got {json.dumps(value)}")
         if isinstance(value, list) and not self.live.encoding.columns:
-            raise ValueError(f"the observation must be one number, got {clipped(text, 80)}")
+            raise ValueError(
+                f"the observation must be one number, got {clipped(json.dumps(request), 80)}"
+            )
         encoded = self.live.encoding.number(value)
         parts = encoded if isinstance(encoded, list) else [encoded]
         plain = [None if math.isnan(part) else part for part in parts]

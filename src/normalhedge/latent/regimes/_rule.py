@@ -59,13 +59,15 @@ WARM = 500  # the number of rounds before the lag that are filtered again by `sm
 BLOCKS = 64  # the largest number of blocks in which they are kept
 
 
-class Waiting(NamedTuple):
-    """Rounds whose surprise is not learned yet, and where the candidates stood before them."""
+class Observed(NamedTuple):
+    """What the candidates and the hedger made of T rounds."""
 
-    filters: CandidateFilters
-    previous: Floats
-    block: Floats
-    weights: Floats
+    known: npt.NDArray[np.bool_]  # which rounds taught something
+    weights: Floats  # of the candidates before each round, T x N
+    mixed: Floats  # the log densities of the mixture
+    regimes: tuple[Floats, Floats]  # the regimes, and the probability of a switch, after each round
+    results: CandidateRounds
+    places: Floats  # of the observations in their predictions, T x d
 
 
 class RegimesState(NamedTuple):
@@ -93,7 +95,8 @@ class RegimesState(NamedTuple):
     # first fit
     bank: FilterBank | None = None
     surprise: Surprise = Surprise.init()  # what says that something new has begun
-    waiting: "tuple[Waiting, ...]" = ()  # the last rounds, whose surprise is not learned yet
+    # the places of the last observations in their predictions, whose surprise is not learned yet
+    waiting: tuple[Floats, ...] = ()
     # pending, fits: the fits that were begun at reviews, and how far each has come; None if it has
     # not begun. No file holds `fits`: the result does not depend on it
     pending: tuple[Pending, ...] = ()
@@ -173,45 +176,21 @@ class RegimesRule:
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
         """Return the state after some rounds; only the last may be followed by a review."""
         if state.bank is not None:
-            filters, previous = state.filters, state.previous
-            state, before, *_ = self._observe(state, state.bank, block, moments=False)
-            waiting = Waiting(filters, previous, block, before)
-            state = state._replace(waiting=(*state.waiting, waiting))
+            state, observed = self._observe(state, state.bank, block)
+            state = state._replace(waiting=(*state.waiting, observed.places))
         return self._work(self._advance(state, block))
 
     def settle(self, state: RegimesState) -> RegimesState:
-        """Return the state with the novelty of all rounds, which live rounds leave for later.
-
-        Many rounds together take a tenth of the time.
-        """
+        """Return the state with the novelty of all rounds, which live rounds leave for later."""
         if not state.waiting:
             return state
-        first, bank = state.waiting[0], state.bank
-        assert bank is not None
-        block = np.concatenate([waiting.block for waiting in state.waiting])
-        before = np.concatenate([waiting.weights for waiting in state.waiting])
-        results = bank.run(first.filters, block, first.previous, moments=True)[1]
-        known = _known(state._replace(previous=first.previous), block)
-        rounds = state.rounds - len(block)
-        return self._notice(state, rounds, block, known, before, results)[0]._replace(waiting=())
+        places = np.concatenate(state.waiting)
+        return self._notice(state, state.rounds - len(places), places)[0]._replace(waiting=())
 
     def _notice(
-        self,
-        state: RegimesState,
-        rounds: int,
-        block: Floats,
-        known: npt.NDArray[np.bool_],
-        before: Floats,
-        results: CandidateRounds,
+        self, state: RegimesState, rounds: int, places: Floats
     ) -> tuple[RegimesState, Floats, npt.NDArray[np.bool_]]:
         """Learn how surprising observations were; return the state, novelty and alarms."""
-        places = places_of(
-            np.where(known[:, np.newaxis], block, np.nan)[:, : results.means.shape[2]],
-            state.labels.without_breaks(before),
-            results.means,
-            results.variances,
-            steps=state.emission in STEPS,
-        )
         patience = float(self.settings.patience or PATIENCE)
         surprise, novelty, alarms = state.surprise.learn(places, rounds, patience)
         return state._replace(surprise=surprise), novelty, alarms
@@ -367,27 +346,21 @@ class RegimesRule:
             empty, none = _flat(np.full(predicted.shape, np.nan)), np.full(len(block), np.nan)
             regimes, never = np.zeros((len(block), self.settings.most)), np.zeros(len(block), bool)
             return state, RegimePath(empty, empty, none, regimes, none, none, never)
-        state = self.settle(state)
-        known, bank = _known(state, block), state.bank
-        assert bank is not None
-        state, before, mixed, seen, results = self._observe(state, bank, block, moments=True)
-        mean = np.einsum("tn,tnd->td", before, results.means)
-        away = np.square(results.means - mean[:, np.newaxis])
-        variance = np.einsum("tn,tnd->td", before, results.variances + away)
-        scores = np.where(known, mixed, np.nan)
-        state, novelty, alarms = self._notice(state, state.rounds, block, known, before, results)
-        path = (_flat(mean), _flat(variance), scores, *seen, novelty, alarms)
-        return state, RegimePath(*path)
+        state, now = self._observe(self.settle(state), state.bank, block)
+        mean = np.einsum("tn,tnd->td", now.weights, now.results.means)
+        away = np.square(now.results.means - mean[:, np.newaxis])
+        variance = np.einsum("tn,tnd->td", now.weights, now.results.variances + away)
+        scores = np.where(now.known, now.mixed, np.nan)
+        state, novelty, alarms = self._notice(state, state.rounds, now.places)
+        return state, RegimePath(
+            _flat(mean), _flat(variance), scores, *now.regimes, novelty, alarms
+        )
 
     def _observe(
-        self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool
-    ) -> tuple[RegimesState, Floats, Floats, tuple[Floats, Floats], CandidateRounds]:
-        """Let the candidates and the hedger observe some rounds.
-
-        Returns the state, the weights before each round, the log densities of the mixture, the
-        regimes and switches after each round, and the results of the candidates.
-        """
-        filters, results = bank.run(state.filters, block, state.previous, moments=moments)
+        self, state: RegimesState, bank: FilterBank, block: Floats
+    ) -> tuple[RegimesState, Observed]:
+        """Let the candidates and the hedger observe some rounds."""
+        filters, results = bank.run(state.filters, block, state.previous)
         known = _known(state, block)
         game, before, after = self.settings.averaging.observe(state.game, results.logs, known)
         pool = state.pool
@@ -395,6 +368,14 @@ class RegimesRule:
             results.logs, before, bank.states, known, pool.standing
         )
         regimes = labels.regimes(after, results.filtered)
+        places = places_of(
+            block,
+            known,
+            labels.without_breaks(before),
+            results.means,
+            results.variances,
+            steps=state.emission in STEPS,
+        )
         state = state._replace(
             pool=pool._replace(standing=standing),
             filters=filters,
@@ -403,7 +384,7 @@ class RegimesRule:
             now=regimes[0][-1].copy(),
             switch=float(regimes[1][-1]),
         )
-        return state, before, mixed, regimes, results
+        return state, Observed(known, before, mixed, regimes, results, places)
 
     def _review(self, state: RegimesState) -> RegimesState:
         """Begin the fits that are due, or end fits and match states with regimes again."""
@@ -461,7 +442,7 @@ class RegimesRule:
         )
         if not hidden_only(pool.candidates):  # too few observations for this many states
             return state._replace(pool=pool)
-        bank = FilterBank(pool.candidates, settings.most, state.bank)
+        bank = FilterBank(pool.candidates, settings.most)
         labels, now = state.labels.match(pool, bank, seen, settings.worth)
         return state._replace(
             pool=pool,

@@ -99,21 +99,21 @@ class Conjugate:
         size = _core.series_size(self.process, self.family, width, len(self.grid[0]))
         numbers = np.zeros(1 + size)
         numbers[0] = width
-        _core.series_learn(*self._shape(numbers), np.ascontiguousarray(seen), numbers[1:])
+        _core.series_learn(*self.shape(numbers), np.ascontiguousarray(seen), numbers[1:])
         return numbers
 
     def run(self, numbers: Floats, seen: Floats) -> tuple[Floats, SeriesRounds]:
         """Return the numbers after some more rounds, and their results."""
         after = numbers.copy()
         rounds = SeriesRounds(np.empty(len(seen)), np.empty(seen.shape), np.empty(seen.shape))
-        _core.series_run(*self._shape(after), np.ascontiguousarray(seen), after[1:], *rounds)
+        _core.series_run(*self.shape(after), np.ascontiguousarray(seen), after[1:], *rounds)
         return after, rounds
 
     def components(self, numbers: Floats, rounds: int = 1) -> tuple[Floats, Floats]:
         """Return the distribution of the observation so many rounds ahead."""
         most = 1 + RUNS if self.process == "breaks" else len(self.grid[0])
         shares, rows = np.zeros(most), np.zeros((self._rows(numbers), most))
-        count = _core.series_ahead(*self._shape(numbers), numbers[1:], rounds, shares, rows)
+        count = _core.series_ahead(*self.shape(numbers), numbers[1:], rounds, shares, rows)
         return shares[:count], rows[:, :count]
 
     def runs(self, numbers: Floats) -> Floats:
@@ -123,12 +123,12 @@ class Conjugate:
         there were breaks, the latest first, where the run began among them; NaN where there was
         none.
         """
-        _, family, width, grid, _ = self._shape(numbers)
+        _, family, width, grid, _ = self.shape(numbers)
         table = np.zeros((RUNS, 3 + BREAKS))
         return table[: _core.series_breaks(family, width, grid, numbers[1:], table)]
 
-    def _shape(self, numbers: Floats) -> tuple[str, str, int, Floats, float]:
-        """Return what every function of the core needs to know of a model."""
+    def shape(self, numbers: Floats) -> tuple[str, str, int, Floats, float]:
+        """Return what the core needs to know of a model: process, family, width, grid, memory."""
         return self.process, self.family, int(numbers[0]), self._grid, self.memory
 
     @cached_property

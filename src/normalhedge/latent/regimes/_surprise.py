@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import normal_cdf
 
 PATIENCE = 1000  # the least mean number of rounds between false alarms, by default
 KEPT = 100  # the number of last alarms that are kept
@@ -49,7 +48,13 @@ WIDTH = _core.novelty_size()
 
 
 def places_of(
-    observations: Floats, weights: Floats, means: Floats, variances: Floats, *, steps: bool
+    observations: Floats,
+    known: npt.NDArray[np.bool_],
+    weights: Floats,
+    means: Floats,
+    variances: Floats,
+    *,
+    steps: bool,
 ) -> Floats:
     """Return the share of the predictive distribution below each observation, T x d.
 
@@ -58,8 +63,8 @@ def places_of(
 
     Parameters
     ----------
-    observations
-        T x d; NaN where missing.
+    observations, known
+        T x d, and which of them teach something; of the others the place is NaN.
     weights
         The weights of N models before each round, T x N.
     means, variances
@@ -67,10 +72,7 @@ def places_of(
     steps
         Whether observations are whole numbers.
     """
-    deviations = np.sqrt(variances + (1.0 / 12.0 if steps else 0.0))
-    away = observations[:, np.newaxis] - means
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scores = np.nan_to_num(away / deviations, nan=0.0, posinf=1e3, neginf=-1e3)
-    places = np.einsum("tn,tnd->td", weights, normal_cdf(scores))
-    places[np.isnan(observations)] = np.nan
-    return np.asarray(places)
+    places = np.empty((len(means), means.shape[2]))
+    _core.places_below(observations, weights, means, variances, steps, places)
+    places[~known] = np.nan
+    return places

@@ -115,15 +115,16 @@ def _degraded(rounds: Watched) -> Iterator[Alert]:
 def _stopped(rounds: Watched) -> Iterator[Alert]:
     """Yield the experts that sleep far beyond their habit."""
     count = len(rounds.awake)
-    for k in np.flatnonzero(rounds.watched).tolist():
+    behind = rounds.awake[::-1].argmax(axis=0)  # how long each is asleep, if it was ever awake
+    ever = rounds.awake.any(axis=0)
+    long = np.where(ever, behind, rounds.asleep - count) > np.where(ever, SLEEP, 0)
+    for k in np.flatnonzero(rounds.watched & long).tolist():
         places = np.flatnonzero(rounds.awake[:, k])
         if len(places) >= FORECASTS:
-            gaps, asleep = np.diff(places) - 1, count - 1 - int(places[-1])
-            share = len(places) / (places[-1] - places[0] + 1)
-            longest, label = int(gaps.max(initial=0)), None
-            if asleep:
-                label = rounds.awake_labels[int(places[-1]) + 1]
-        elif not len(places) and rounds.asleep[k] > count:
+            asleep, share = int(behind[k]), len(places) / (places[-1] - places[0] + 1)
+            longest = int(np.diff(places).max()) - 1
+            label = rounds.awake_labels[int(places[-1]) + 1]
+        elif not len(places):
             asleep, share, longest = int(rounds.asleep[k]), float(rounds.share[k]), 0
             label = None
         else:
@@ -148,6 +149,8 @@ def _copies(rounds: Watched) -> Iterator[Alert]:
     copies = np.zeros(len(columns), dtype=bool)
     for k in range(1, len(columns)):
         one, others = table[k], table[:k]
+        if len(np.unique(one[usable[k]], axis=0)) < VALUES:
+            continue
         both = usable[k] & usable[:k]
         limits = CLOSE * np.maximum(np.abs(one), np.abs(others))
         same = (np.abs(one - others) <= limits).all(axis=2) & both

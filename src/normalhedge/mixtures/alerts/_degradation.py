@@ -109,12 +109,14 @@ def first_alarms(scores: Floats) -> list[tuple[int, int] | None]:
 
 def innovations(scores: Floats) -> Floats:
     """Return the new part of each score, with its margin; NaN where nothing is bet."""
-    rounds, n = scores.shape
-    moments = np.full((len(_Moments._fields), rounds, n), np.nan)
-    for k in range(n):
-        awake = np.flatnonzero(~np.isnan(scores[:, k]))
-        if len(awake) > DELAY + BEGIN:
-            moments[:, awake[DELAY + BEGIN :], k] = _moments(scores[awake, k])
+    known = ~np.isnan(scores)
+    watched = np.flatnonzero(known.sum(axis=0) > DELAY + BEGIN)
+    if not len(watched):
+        return np.full(scores.shape, np.nan)
+    moments = np.full((len(_Moments._fields), *scores.shape), np.nan)
+    for k in watched:
+        awake = np.flatnonzero(known[:, k])
+        moments[:, awake[DELAY + BEGIN :], k] = _moments(scores[awake, k])
     past = _Moments(*moments)
     with np.errstate(invalid="ignore", divide="ignore"):
         same = past.product / past.square

@@ -87,11 +87,10 @@ def watch_rows(
     if not len(used):
         return ()
     used = used[np.argsort(codes[used], kind="stable")]
-    times, places = np.unique(codes[used], return_inverse=True)
+    times, starts, places = np.unique(codes[used], return_index=True, return_inverse=True)
     table = forecasts[used]
     losses = _losses(state, table, outcomes[used], items[used], places, len(times))
-    awake = np.zeros((len(times), n), dtype=bool)
-    np.logical_or.at(awake, places, _usable(table))
+    awake = np.logical_or.reduceat(_usable(table), starts, axis=0)
     labels = [label(int(time)) for time in times]
     never = np.zeros(n)
     return watch(
@@ -120,22 +119,27 @@ def _losses(
     codes: np.ndarray,
     count: int,
 ) -> Floats:
-    """Return the mean loss of each expert in each round; NaN where it has none."""
+    """Return the mean loss of each expert in each round; NaN where it has none.
+
+    ``codes`` are the rounds of the rows, in order.
+    """
     known = ~np.isnan(outcomes)
     table, codes = np.ascontiguousarray(forecasts[known]), codes[known]
     usable = _usable(table)
     table[~np.broadcast_to(usable[:, np.newaxis], table.shape)] = np.nan
     losses = state.settings.loss.table(table, outcomes[known], items[known])
     there = usable & np.isfinite(losses)
-    sums, counts = np.zeros((count, table.shape[2])), np.zeros((count, table.shape[2]))
-    np.add.at(sums, codes, np.where(there, losses, 0.0))
-    np.add.at(counts, codes, there)
-    with np.errstate(invalid="ignore"):
-        return sums / counts
+    means = np.full((count, table.shape[2]), np.nan)
+    present, starts = np.unique(codes, return_index=True)
+    if len(present):
+        sums = np.add.reduceat(np.where(there, losses, 0.0), starts, axis=0)
+        with np.errstate(invalid="ignore"):
+            means[present] = sums / np.add.reduceat(there, starts, axis=0, dtype=float)
+    return means
 
 
 def _watched(state: MixtureState) -> np.ndarray:
     """Return which experts are watched: not retired ones, nor plain combinations."""
-    plain = len(state.settings.include)
+    plain, retired = len(state.settings.include), state.retired
     names = enumerate(state.names)
-    return np.array([k >= plain and name not in state.live.retired for k, name in names])
+    return np.array([k >= plain and name not in retired for k, name in names])

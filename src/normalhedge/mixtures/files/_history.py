@@ -111,7 +111,8 @@ def _read_checkpoint(
     if len(other.names) != experts:
         raise ValueError("a checkpoint must have the plain combinations")
     read_numbers(other, entry)
-    retired = [name for name in live.names[:experts] if name in live.retired]
+    gone = live.retired
+    retired = [name for name in live.names[:experts] if name in gone]
     other.live.restore(None, retired, [], [])
     tickets = check_list("pending", entry["pending"])
     then = other.live

@@ -28,11 +28,12 @@ An ``"id"`` chosen by the caller may replace the ticket; the answer repeats it. 
 answer to a round has ``"interval": {"0.9": [49.1, 52.3]}``; infinite bounds are null.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from normalhedge.boundary.terminal import clipped
 from normalhedge.live import json_lines
+from normalhedge.live.line_stream import LineStream
 from normalhedge.mixtures._mixture import Mixture
 from normalhedge.mixtures.state import Operation, Prediction
 from normalhedge.mixtures.streams._budget import Budget
@@ -43,16 +44,8 @@ CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit":
 WORDS = {"forecasts", "confidence", "context", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
 
-REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RuntimeError)
-"""The errors by which a mixture refuses an operation."""
 
-
-def refusal(error: Exception) -> str:
-    """Return the sentence of an error by which a mixture refuses an operation."""
-    return clipped(str(error.args[0] if isinstance(error, KeyError) else error))
-
-
-class Stream:
+class Stream(LineStream):
     """A mixture that reads lines and answers each of them."""
 
     def __init__(
@@ -61,41 +54,14 @@ class Stream:
         note: Callable[[Operation], object] | None = None,
         budget: Budget | None = None,
     ) -> None:
+        super().__init__(note)
         self.mixture = mixture
-        self.note = note
         self.budget = budget or Budget()
-        self.refused = 0
 
-    def answers(self, lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
-        """Yield an answer to each line that is not empty; the answer to a bad line is an error."""
-        for number, line in enumerate(lines, start=1):
-            answer = self.answer(number, line)
-            if answer is not None:
-                yield answer
-
-    def answer(
-        self, number: int, line: str | bytes, *, whole: bool = True
-    ) -> dict[str, Any] | None:
-        """Return the answer to a line; None if the line is empty."""
-        answer: dict[str, Any] = {"line": number}
-        try:
-            text = json_lines.text(line, whole=whole)
-            if not text:
-                return None
-            request = json_lines.parsed(text)
-            if not isinstance(request, dict):
-                raise ValueError("a line must be a JSON object")
-            self.reply(request, answer)
-        except REFUSALS as error:
-            self.refused += 1
-            answer["error"] = refusal(error)
-        except MemoryError:  # nothing has changed: a mixture allocates before it changes
-            self.refused += 1
-            answer["error"] = "there is not enough memory for this line"
-        return answer
-
-    def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
+    def reply(self, request: Any, answer: dict[str, Any]) -> None:
         """Do the operations of a line one by one, and add the result of each to the answer."""
+        if not isinstance(request, dict):
+            raise ValueError("a line must be a JSON object")
         forecasts = request.get("forecasts")
         if forecasts is None and WORDS.isdisjoint(request):
             forecasts = request
@@ -142,9 +108,8 @@ class Stream:
     def _do(self, operation: Operation) -> Prediction | None:
         """Do an operation, and note it with the ticket that it got."""
         prediction = self.mixture.do(operation)
-        if self.note is not None:
-            ticket = {} if prediction is None else {"ticket": prediction.ticket}
-            self.note(operation | ticket)
+        ticket = {} if prediction is None else {"ticket": prediction.ticket}
+        self._note(operation | ticket)
         return prediction
 
     def _ticket(self, request: dict[str, Any], *, settled: bool = False) -> int:

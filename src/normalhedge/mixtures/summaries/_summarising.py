@@ -92,8 +92,8 @@ def expert_weights(state: MixtureState) -> Floats:
 
     If each item has its own weights, the mean over the items.
     """
-    hedger, live = state.settings.hedger, state.live
-    awake = np.array([name not in live.retired for name in state.names], dtype=float)
+    hedger, live, retired = state.settings.hedger, state.live, state.retired
+    awake = np.array([name not in retired for name in state.names], dtype=float)
     if not isinstance(hedger, Automatic):
         return np.asarray(_share_out(state.weights, awake).mean(axis=0))
     levels, ledgers = _level_weights(state), live.ledgers
@@ -190,6 +190,7 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
     last, since = marks[:, sum_rows.LAST].max(axis=0), marks[:, sum_rows.SINCE]
     never = np.iinfo(np.int64).max
     since = np.where(since < 0, never, since).min(axis=0)
+    retired = state.retired
     rows = [
         ExpertRow(
             name,
@@ -199,12 +200,12 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
             float(regrets[i]),
             float(sums[sum_rows.AWAKE, i] / max(totals[sum_rows.ROWS], 1.0)),
             int(last[i]) if last[i] >= 0 else None,
-            int(since[i]) if since[i] < never and name not in state.retired else None,
-            name in state.retired,
+            int(since[i]) if since[i] < never and name not in retired else None,
+            name in retired,
         )
         for i, name in enumerate(state.names)
     ]
-    return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
+    return sorted(rows, key=lambda row: (-row.weight, 0.0 if automatic else -row.regret, row.name))
 
 
 def _comparison(state: MixtureState, rows: Settled | None) -> Comparison:

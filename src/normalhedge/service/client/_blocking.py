@@ -1,12 +1,15 @@
 """The client for threads: the verbs of `_asynchronous` over connections that block."""
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
-from normalhedge.service.client._asynchronous import AsyncClient, AsyncServedMixture
-from normalhedge.service.client._transport import File
+from normalhedge.service.client._asynchronous import AsyncClient
+from normalhedge.service.client._connection import Connection
+from normalhedge.service.client._mixtures import AsyncServedMixture
+from normalhedge.service.client._routers import AsyncServedRouter
+from normalhedge.service.client._served import AsyncServed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +47,17 @@ def served(
     return _describe(method, verb, returns="ServedMixture")
 
 
+def served_router(
+    verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, AsyncServedRouter]],
+) -> "Callable[Concatenate[Any, P], ServedRouter]":
+    """Return a verb for asyncio that leads to a router as a method for threads."""
+
+    def method(self: Any, /, *arguments: P.args, **options: P.kwargs) -> "ServedRouter":
+        return ServedRouter(self, run(verb(self._verbs, *arguments, **options)).name)
+
+    return _describe(method, verb, returns="ServedRouter")
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -60,11 +74,7 @@ def _describe(method: F, verb: Callable[..., Any], returns: str | None = None) -
     return method
 
 
-class _BlockingClient(AsyncClient):
-    _blocking = True
-
-
-class Client:
+class Client(Connection):
     """A server of ``normalhedge serve``.
 
     A request that gets no answer, or one that asks to come back later, is repeated with the same
@@ -109,31 +119,12 @@ class Client:
     ...     mixture.update(prediction.ticket, outcome=50.8)
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        *,
-        timeout: float = 30.0,
-        patience: float = 60.0,
-        ca: File | None = None,
-        certificate: File | tuple[File, ...] | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.url = url
-        self._verbs: AsyncClient = _BlockingClient(
-            url, token, timeout=timeout, patience=patience, ca=ca, certificate=certificate,
-            options=options,
-        )  # fmt: skip
+    _blocking = True
 
     @property
-    def patience(self) -> float:
-        """The seconds after which a request is not repeated any more."""
-        return self._verbs.patience
-
-    @patience.setter
-    def patience(self, seconds: float) -> None:
-        self._verbs.patience = seconds
+    def _verbs(self) -> AsyncClient:
+        """The verbs over the same connection."""
+        return AsyncClient.over(self)
 
     def __enter__(self) -> Self:
         return self
@@ -150,59 +141,33 @@ class Client:
     rename = served(AsyncClient.rename)
     delete = blocking(AsyncClient.delete)
 
-    def __repr__(self) -> str:
-        return f"Client({self.url!r})"
+    router = served_router(AsyncClient.router)
+    router_names = blocking(AsyncClient.router_names)
+    load_router = served_router(AsyncClient.load_router)
+    rename_router = served_router(AsyncClient.rename_router)
+    delete_router = blocking(AsyncClient.delete_router)
 
 
-class ServedMixture:
-    """A mixture of a server, with the verbs of `Mixture`; made by `Client.mixture`.
+class Served:
+    """A mixture or a router of a server."""
 
-    The same mistake raises the same error as with `Mixture`. A copy has the methods that have no
-    verb here, such as `bound`, and the arrays of weights: see `local`.
-
-    Parameters
-    ----------
-    client
-        The client.
-    name
-        The name of the mixture.
-    """
+    _verbs: AsyncServed
 
     def __init__(self, client: Client, name: str) -> None:
         self.name = name
-        self._verbs = AsyncServedMixture(client._verbs, name)
+        self._verbs = self._kind(client, name)
 
-    predict = blocking(AsyncServedMixture.predict)
-    peek = blocking(AsyncServedMixture.peek)
-    update = blocking(AsyncServedMixture.update)
-    correct = blocking(AsyncServedMixture.correct)
-    batch = blocking(AsyncServedMixture.batch)
-    leave = blocking(AsyncServedMixture.leave)
-    retire = blocking(AsyncServedMixture.retire)
-    rename = blocking(AsyncServedMixture.rename)
-    inherit = blocking(AsyncServedMixture.inherit)
-    summary = blocking(AsyncServedMixture.summary)
-    alarms = blocking(AsyncServedMixture.alarms)
-    alerts = blocking(AsyncServedMixture.alerts)
-    past_rounds = blocking(AsyncServedMixture.past_rounds)
-    local = blocking(AsyncServedMixture.local)
-    save = blocking(AsyncServedMixture.save)
-    next_weights = blocking(AsyncServedMixture.next_weights)
-    details = blocking(AsyncServedMixture.details)
+    _kind: ClassVar[type[AsyncServed]]
 
-    @property
-    def names(self) -> list[str]:
-        """The experts, in the order in which they joined."""
-        return list(self.details()["names"])
-
-    @property
-    def items(self) -> list[str]:
-        """The names of the items, in the order in which they were first seen."""
-        return list(self.details()["item_names"])
+    batch = blocking(AsyncServed.batch)
+    alarms = blocking(AsyncServed.alarms)
+    past_rounds = blocking(AsyncServed.past_rounds)
+    save = blocking(AsyncServed.save)
+    details = blocking(AsyncServed.details)
 
     @property
     def rounds(self) -> int:
-        """The number of rounds that were predicted."""
+        """The number of rounds that were begun."""
         return int(self.details()["rounds"])
 
     @property
@@ -217,8 +182,78 @@ class ServedMixture:
 
     @property
     def pending(self) -> dict[int, dict[str, Any]]:
-        """The rounds that wait for their outcomes, by ticket: their times, and ids if they have."""
+        """The rounds that wait, by ticket: their times, and ids if they have."""
         return run(self._verbs.pending())
 
     def __repr__(self) -> str:
-        return f"ServedMixture({self.name!r})"
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class ServedMixture(Served):
+    """A mixture of a server, with the verbs of `Mixture`; made by `Client.mixture`.
+
+    The same mistake raises the same error as with `Mixture`. A copy has the methods that have no
+    verb here, such as `bound`, and the arrays of weights: see `local`.
+
+    Parameters
+    ----------
+    client
+        The client.
+    name
+        The name of the mixture.
+    """
+
+    _kind = AsyncServedMixture
+
+    predict = blocking(AsyncServedMixture.predict)
+    peek = blocking(AsyncServedMixture.peek)
+    update = blocking(AsyncServedMixture.update)
+    correct = blocking(AsyncServedMixture.correct)
+    leave = blocking(AsyncServedMixture.leave)
+    retire = blocking(AsyncServedMixture.retire)
+    rename = blocking(AsyncServedMixture.rename)
+    inherit = blocking(AsyncServedMixture.inherit)
+    summary = blocking(AsyncServedMixture.summary)
+    alerts = blocking(AsyncServedMixture.alerts)
+    local = blocking(AsyncServedMixture.local)
+    next_weights = blocking(AsyncServedMixture.next_weights)
+
+    @property
+    def names(self) -> list[str]:
+        """The experts, in the order in which they joined."""
+        return list(self.details()["names"])
+
+    @property
+    def items(self) -> list[str]:
+        """The names of the items, in the order in which they were first seen."""
+        return list(self.details()["item_names"])
+
+
+class ServedRouter(Served):
+    """A router of a server, with the verbs of `Router`; made by `Client.router`.
+
+    The same mistake raises the same error as with `Router`. A copy has the methods that have no
+    verb here, such as `bound`: see `local`.
+
+    Parameters
+    ----------
+    client
+        The client.
+    name
+        The name of the router.
+    """
+
+    _kind = AsyncServedRouter
+
+    choose = blocking(AsyncServedRouter.choose)
+    reward = blocking(AsyncServedRouter.reward)
+    correct = blocking(AsyncServedRouter.correct)
+    join = blocking(AsyncServedRouter.join)
+    leave = blocking(AsyncServedRouter.leave)
+    summary = blocking(AsyncServedRouter.summary)
+    local = blocking(AsyncServedRouter.local)
+
+    @property
+    def actions(self) -> list[str]:
+        """The actions, in the order in which they joined."""
+        return list(self.details()["names"])

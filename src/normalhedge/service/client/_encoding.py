@@ -20,16 +20,16 @@ from normalhedge.mixtures.state import (
     value_text,
 )
 
-MIXTURES = "/v1/mixtures"
+MIXTURES, ROUTERS = "/v1/mixtures", "/v1/routers"
 
 
-def path_of(name: str) -> str:
-    """Return the path of a mixture."""
+def path_of(name: str, word: str = "mixture") -> str:
+    """Return the path of a mixture or a router."""
     if not isinstance(name, str):
-        raise TypeError(f"the name of a mixture must be text, got {name!r}")
+        raise TypeError(f"the name of a {word} must be text, got {name!r}")
     if not name.strip(".") or "/" in name:
-        raise KeyError(f"there is no mixture {name!r}")
-    return f"{MIXTURES}/{quote(name, safe='')}"
+        raise KeyError(f"there is no {word} {name!r}")
+    return f"/v1/{word}s/{quote(name, safe='')}"
 
 
 def encode_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,42 @@
-"""The summary of a mixture of a server."""
+"""The summaries of mixtures and routers of a server."""
 
 import json
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
-class ServedSummary:
+class ServedRouterSummary:
+    """A summary as of `normalhedge.Router.summary`, from a server; it prints as the same tables.
+
+    Attributes
+    ----------
+    text
+        The tables.
+    details
+        The whole answer of the server.
+    """
+
+    text: str
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, body: bytes) -> Self:
+        """Return the summary that an answer holds."""
+        answer = json.loads(body)
+        return cls(answer["text"], answer)
+
+    def __str__(self) -> str:
+        """Return the tables."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text)}</pre>"
+
+
+@dataclass(frozen=True)
+class ServedSummary(ServedRouterSummary):
     """A summary as of `normalhedge.Mixture.summary`, from a server; it prints as the same tables.
 
     Attributes
@@ -30,7 +59,6 @@ class ServedSummary:
         The whole answer of the server.
     """
 
-    text: str
     settings: str
     rounds: int
     rows: int
@@ -44,10 +72,9 @@ class ServedSummary:
     warning: str
     experts: list[dict[str, Any]]
     components: list[dict[str, Any]]
-    details: dict[str, Any]
 
     @classmethod
-    def of(cls, body: bytes) -> "ServedSummary":
+    def of(cls, body: bytes) -> Self:
         """Return the summary that an answer holds."""
         answer = json.loads(body)
         same = (
@@ -60,10 +87,3 @@ class ServedSummary:
             uniform=answer["plain_mean_loss"],
             details=answer,
         )
-
-    def __str__(self) -> str:
-        """Return the tables."""
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text)}</pre>"

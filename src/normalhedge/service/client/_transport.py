@@ -188,6 +188,23 @@ class Transport:
             else:
                 await asyncio.sleep(pause)
 
+    async def pages(
+        self, path: str, name: str, place: str = "after", query: dict[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return a list that comes in parts; ``place`` says where the next part begins."""
+        rows: list[dict[str, Any]] = []
+        query = query or {}
+        while True:
+            answer: dict[str, Any] = await self.send(Request("GET", path, json.loads, query=query))
+            earlier = place == "before"  # each part lies before the last one
+            rows = [*answer[name], *rows] if earlier else [*rows, *answer[name]]
+            most = query.get("limit")
+            if answer.get("next") is None or (most is not None and len(answer[name]) >= most):
+                return rows
+            query = query | {place: answer["next"]}
+            if most is not None:
+                query["limit"] = most - len(answer[name])
+
     async def close(self) -> None:
         """Close the connections."""
         await _finish(self.http.close() if self.blocking else self.http.aclose())

@@ -37,12 +37,13 @@ function entry(alarm, named) {
   const tone = alarm.ended === null ? TONES[alarm.kind] ?? "warn" : "rest";
   const over = alarm.ended === null ? "goes on" : `over after ${span(Math.max(0, alarm.ended - alarm.began))}`;
   const told = alarm.told === null ? "" : `, told at ${clock(alarm.told)}`;
-  const link = alarm.mixture && h("a", { href: `#/m/${encodeURIComponent(alarm.mixture)}` }, h("bdi", {}, alarm.mixture));
+  const about = alarm.mixture ?? alarm.router;
+  const link = about && h("a", { href: `#/${alarm.router ? "r" : "m"}/${encodeURIComponent(about)}` }, h("bdi", {}, about));
   return h(
     "li", { "data-alarm": alarm.id },
     h("time", {}, clock(alarm.began)),
     h("span", { class: `badge ${tone}` }, WORDS[alarm.kind] ?? alarm.kind),
-    h("span", {}, named ? [link || "a deleted mixture", ": "] : null, sentence(alarm.text, [alarm.expert, alarm.other]), ". ",
+    h("span", {}, named ? [link || "a deleted one", ": "] : null, sentence(alarm.text, [alarm.expert, alarm.other]), ". ",
       h("span", { class: "soft" }, `${over}${told}`)),
   );
 }

@@ -39,9 +39,9 @@ export class Refused extends Error {
   }
 }
 
-/** Return the address of a mixture, or of something below it. */
-export function path(name, rest = "") {
-  return `/v1/mixtures/${encodeURIComponent(name)}${rest}`;
+/** Return the address of a mixture or a router, or of something below it. */
+export function path(name, rest = "", words = "mixtures") {
+  return `/v1/${words}/${encodeURIComponent(name)}${rest}`;
 }
 
 /** Return the command that sends a request to this server. */

@@ -52,6 +52,17 @@ export function swap(element, ...children) {
   return put(element, ...children);
 }
 
+/** Return a list of options to choose from: pairs of a value and a text. */
+export function choice(label, options, chosen, changed) {
+  const select = h(
+    "select",
+    { "aria-label": label },
+    options.map(([value, text]) => h("option", { value, selected: String(value) === String(chosen) }, text)),
+  );
+  select.addEventListener("change", () => changed(select.value));
+  return h("label", { class: "choice" }, h("span", {}, label), select);
+}
+
 /** Return a block of code with a button that copies it. */
 export function code(text) {
   const button = h("button", { type: "button", class: "copy" }, "Copy");

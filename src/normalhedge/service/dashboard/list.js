@@ -1,4 +1,4 @@
-// The list of mixtures with their health.
+// The lists of mixtures and routers with their health.
 
 import { Listening, ask, curl, path } from "./api.js";
 import { alarmLog } from "./alarms.js";
@@ -7,10 +7,13 @@ import { ago, count, number, percent } from "./format.js";
 
 const LOOK_AGAIN = 20_000; // outcomes become overdue without any event
 const POLL = 2_000;
+const WORDS = ["mixtures", "routers"];
+
+const counted = (many, words) => `${count(many)} ${many === 1 ? words.slice(0, -1) : words}`;
 
 /** Return the marks of a mixture: its problems, or that all is well. */
 export function marks(health) {
-  if (!health.loaded) return [["rest", health.last_forecast === null ? "no round yet" : "not loaded"]];
+  if (!health.loaded) return [["rest", begun(health) === null ? "no round yet" : "not loaded"]];
   const found = [];
   if (health.worse_than_plain_mean) found.push(["bad", "worse than plain mean"]);
   const kinds = { degraded: ["bad", "got worse"], stopped: ["warn", "stopped"], copy: ["warn", "a copy"] };
@@ -19,9 +22,12 @@ export function marks(health) {
     if (names.length) found.push([tone, names.length === 1 ? [h("bdi", {}, names[0]), `: ${words}`] : `${count(names.length)} experts: ${words}`]);
   }
   if (health.overdue) found.push(["warn", `${count(health.overdue)} overdue`]);
-  if (!found.length) found.push(health.settled ? ["good", "well"] : ["rest", health.rounds ? "no outcome yet" : "no round yet"]);
+  if (!found.length) found.push(health.settled ? ["good", "well"] : ["rest", health.rounds ? health.actions === undefined ? "no outcome yet" : "no gain yet" : "no round yet"]);
   return found;
 }
+
+/** Return when the last round began, or null. */
+const begun = (health) => health.last_forecast ?? health.last_choice ?? null;
 
 /** Return how the loss of the blend compares with the loss of the plain mean. */
 export function versus(health) {
@@ -51,20 +57,24 @@ export function listView(root, frame) {
   let poll = null;
   let later = null;
   let stopped = false;
-  const holder = h("div", { class: "mixtures" });
+  const holders = { mixtures: h("div", { class: "mixtures" }), routers: h("div", { class: "mixtures" }) };
+  const title = h("h2", { hidden: true }, "Routers");
   const headline = h("p", { class: "lead", role: "status" });
   const alarms = alarmLog("/v1/alarms", "Alarms", true);
-  swap(root, h("h1", {}, "Mixtures"), headline, holder, alarms.element);
+  const heading = h("h1", {}, "Mixtures");
+  swap(root, heading, headline, holders.mixtures, title, holders.routers, alarms.element);
 
   async function load() {
     try {
       const found = [];
-      for (let after = ""; after !== null; ) {
-        const answer = await ask(`/v1/mixtures?after=${encodeURIComponent(after)}`);
-        if (stopped) return;
-        offset = answer.time - Date.now() / 1000;
-        found.push(...answer.mixtures);
-        after = answer.next ?? null;
+      for (const words of WORDS) {
+        for (let after = ""; after !== null; ) {
+          const answer = await ask(`/v1/${words}?after=${encodeURIComponent(after)}`);
+          if (stopped) return;
+          offset = answer.time - Date.now() / 1000;
+          found.push(...answer[words].map((health) => ({ ...health, words })));
+          after = answer.next ?? null;
+        }
       }
       known.clear();
       for (const health of found) known.set(health.name, health);
@@ -84,20 +94,26 @@ export function listView(root, frame) {
 
   function draw() {
     const all = [...known.values()];
+    const some = (words) => all.filter((one) => one.words === words);
     const ill = all.filter((one) => marks(one).some(([tone]) => tone === "bad" || tone === "warn")).length;
     swap(headline, all.length
-      ? `${count(all.length)} ${all.length === 1 ? "mixture" : "mixtures"}, ${ill ? `${count(ill)} to look at` : "nothing to worry about"}.`
+      ? `${WORDS.filter((words) => some(words).length).map((words) => counted(some(words).length, words)).join(" and ")}, ${ill ? `${count(ill)} to look at` : "nothing to worry about"}.`
       : "");
     if (!all.length) {
       cards.clear();
-      swap(holder, welcome());
+      title.hidden = true;
+      swap(holders.mixtures, welcome());
+      swap(holders.routers);
       return;
     }
     const names = all.map((one) => one.name);
     if (names.join(" ") !== [...cards.keys()].join(" ")) {
       cards.clear();
-      for (const name of names) cards.set(name, new Card(name));
-      swap(holder, [...cards.values()].map((card) => card.element));
+      for (const { name, words } of all) cards.set(name, new Card(name, words));
+      const [mixtures, routers] = WORDS.map((words) => some(words).length > 0);
+      swap(heading, mixtures ? "Mixtures" : "Routers");
+      title.hidden = !(mixtures && routers);
+      for (const words of WORDS) swap(holders[words], some(words).map((one) => cards.get(one.name).element));
     }
     refresh(all);
   }
@@ -114,7 +130,7 @@ export function listView(root, frame) {
       offset = data.time - Date.now() / 1000;
       if (data.names) load();
       else {
-        for (const health of data.mixtures) known.set(health.name, health);
+        for (const words of WORDS) for (const health of data[words]) known.set(health.name, { ...health, words });
         draw();
       }
     }
@@ -153,11 +169,11 @@ function fact(label, value, tone = "") {
 
 /** The card of a mixture. Its link stays the same element, so that it keeps the focus. */
 class Card {
-  constructor(name) {
+  constructor(name, words) {
     this.badges = h("div", { class: "badges" });
     this.facts = h("dl", { class: "facts" });
     this.note = h("p", { class: "note" });
-    const link = h("a", { href: `#/m/${encodeURIComponent(name)}` }, name);
+    const link = h("a", { href: `#/${words[0]}/${encodeURIComponent(name)}` }, name);
     this.element = h(
       "article",
       { class: "card mixture", "data-name": name },
@@ -172,14 +188,28 @@ class Card {
     swap(this.facts, facts(health, now));
     const asleep = health.loaded ? "" : "It is on the disk, and is loaded when it is used or looked at.";
     const alerts = (health.alerts ?? []).flatMap((alert) => [...sentence(alert.text, [alert.expert, alert.other]), ". "]);
-    swap(this.note, alerts.length ? alerts : health.last_forecast === null ? "Open it to see what to send." : asleep);
+    swap(this.note, alerts.length ? alerts : begun(health) === null ? "Open it to see what to send." : asleep);
   }
 }
 
-/** Return the numbers of a mixture. */
+/** Return the numbers of a mixture or a router. */
 export function facts(health, now) {
-  const compared = versus(health);
   const late = health.overdue ? `, ${count(health.overdue)} overdue` : "";
+  if (health.last_choice !== undefined) {
+    const { mean_cost: cost, budget } = health.spending ?? {};
+    return [
+      fact("last choice", ago(health.last_choice, now)),
+      fact("last gain", ago(health.last_gain, now)),
+      health.loaded && [
+        fact("waiting", count(health.pending) + late, late ? "warn" : ""),
+        fact("actions", count(health.actions)),
+        fact("rounds", count(health.rounds)),
+        fact("mean gain", number(health.gain)),
+      ],
+      typeof cost === "number" && fact("mean cost", `${number(cost)} of ${number(budget)}`, cost > budget ? "warn" : ""),
+    ];
+  }
+  const compared = versus(health);
   return [
     fact("last forecast", ago(health.last_forecast, now)),
     fact("last outcome", ago(health.last_outcome, now)),

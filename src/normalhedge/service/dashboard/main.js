@@ -4,6 +4,7 @@ import { keep, token } from "./api.js";
 import { h, plain, swap } from "./dom.js";
 import { listView } from "./list.js";
 import { mixtureView } from "./mixture.js";
+import { routerView } from "./router.js";
 import { tryView } from "./try.js";
 
 const main = document.getElementById("main");
@@ -38,7 +39,7 @@ const frame = {
           { class: "card notice", role: "alert" },
           h("h1", {}, error.status === 404 ? "Not here" : "Refused"),
           h("p", {}, error.message),
-          h("p", {}, h("a", { href: "#/" }, "All mixtures")),
+          h("p", {}, h("a", { href: "#/" }, "All mixtures and routers")),
         ),
       );
     }
@@ -81,6 +82,7 @@ function show() {
   const [kind, name, page] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const root = swap(main).appendChild(h("div", { class: "view" }));
   if (kind === "m" && name) view = page === "try" ? tryView(root, name, frame) : mixtureView(root, name, frame);
+  else if (kind === "r" && name) view = routerView(root, name, frame);
   else view = listView(root, frame);
   scrollTo(0, 0);
 }

@@ -3,7 +3,7 @@
 import { Listening, ask, lines, path } from "./api.js";
 import { alarmLog, alarmsOf } from "./alarms.js";
 import { Chart, Charts } from "./chart.js";
-import { h, sentence, swap } from "./dom.js";
+import { choice, h, sentence, swap } from "./dom.js";
 import { cut, feedEntry, ofEvent, ofLog } from "./feed.js";
 import { clock, count, percent, shown } from "./format.js";
 import { badges, facts, firstRound } from "./list.js";
@@ -29,16 +29,6 @@ function rangeOf(value, own) {
   if (value === "own") return { limit: MOST_ROUNDS, ...own };
   if (value.endsWith("s")) return { limit: MOST_ROUNDS, seconds: parseInt(value, 10) };
   return { limit: Number(value) };
-}
-
-function choice(label, options, chosen, changed) {
-  const select = h(
-    "select",
-    { "aria-label": label },
-    options.map(([value, text]) => h("option", { value, selected: String(value) === String(chosen) }, text)),
-  );
-  select.addEventListener("change", () => changed(select.value));
-  return h("label", { class: "choice" }, h("span", {}, label), select);
 }
 
 /** Show a mixture in an element. */

@@ -110,10 +110,6 @@ class Emission(ABC):
         mean, variance = (part.reshape(1, self.states, -1) for part in self.moments())
         return mean, variance
 
-    def moments_given(self, series: Floats) -> tuple[Floats, Floats]:
-        """Return the same for all rounds of a series but the first, given their covariates, too."""
-        return self.moments_after(series[:-1])
-
     @abstractmethod
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         """Draw an observation for each state of a path."""

@@ -60,10 +60,6 @@ class Regression(RealEmission):
         """Return mean and variance in each state, where all covariates are 0."""
         return self.intercepts, self.deviations**2
 
-    def moments_given(self, series: Floats) -> tuple[Floats, Floats]:
-        means = self.means_given(series[1:, 1:])[..., np.newaxis]
-        return means, np.broadcast_to(self.deviations[:, np.newaxis] ** 2, means.shape)
-
     def compared(self, centre: Floats, width: Floats) -> DiagonalGaussian:
         """Return the mean at the centre of the covariates, and the change by a unit of each.
 
