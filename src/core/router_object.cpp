@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 #include "routing/hedger_rule.hpp"
-#include "routing/maillard.hpp"
+#include "routing/restarts.hpp"
 #include "routing/router.hpp"
 #include "routing/tsallis_inf.hpp"
 
@@ -27,20 +27,22 @@ struct RoutingObject {
 RoutingObject& self_of(PyObject* object) { return *reinterpret_cast<RoutingObject*>(object); }
 Router& router_of(PyObject* object) { return *self_of(object).router; }
 
-// Rules, from tuples: ("hedger", engine, clocked), ("tsallis",) or ("maillard", keep, keenness).
+// Rules, from tuples: ("hedger", engine, clocked), ("tsallis",), ("maillard", keep, keenness) or
+// ("restarts", keenness, fade).
 struct Recipe {
-    enum Kind { hedger, tsallis, maillard } kind;
+    enum Kind { hedger, tsallis, maillard, restarts } kind;
     std::shared_ptr<const Hedger> engine;
     bool clocked;
-    double keep, keenness;
+    double first, second;
 
     std::unique_ptr<Rule> make() const {
         switch (kind) {
             case hedger: return std::make_unique<HedgerRule>(engine, clocked);
             case tsallis: return std::make_unique<TsallisINF>();
+            case restarts: return std::make_unique<Restarts>(first, second);
             case maillard: break;
         }
-        return std::make_unique<Maillard>(keep, keenness);
+        return std::make_unique<Maillard>(first, second);
     }
 };
 
@@ -52,7 +54,9 @@ Recipe recipe_of(PyObject* words) {
     const std::string name(kind);
     if (name == "tsallis") return {Recipe::tsallis, nullptr, false, 1.0, 1.0};
     if (!second) raise(PyExc_ValueError, "a rule was given too few settings");
-    if (name == "maillard") return {Recipe::maillard, nullptr, false, From<double>::get(first), From<double>::get(second)};
+    if (name == "maillard" || name == "restarts")
+        return {name == "maillard" ? Recipe::maillard : Recipe::restarts, nullptr, false, From<double>::get(first),
+                From<double>::get(second)};
     if (name != "hedger" || Py_TYPE(first) != engine_type) raise(PyExc_ValueError, "the core has no such rule");
     Py_INCREF(first);
     const auto release = [first](const Hedger*) { Py_DECREF(first); };
@@ -202,7 +206,7 @@ PyObject* reward(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// A round with gains: settle(ticket, numbers, gains, full), correct(...).
+// A round with gains: settle(ticket, numbers, gains, full, cost), correct(ticket, numbers, gains, full).
 Round with_gains(const RoutingObject& self, const Round& round, PyObject* const* args) {
     const auto numbers = list_of<int64_t>(args[1], From<int64_t>::get);
     const auto gains = list_of<double>(args[2], From<double>::get);
@@ -221,10 +225,12 @@ Round with_gains(const RoutingObject& self, const Round& round, PyObject* const*
 
 PyObject* settle(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 4);
+        check_count(count, 5);
         const Round* round = router_of(object).pending(From<int64_t>::get(args[0]));
         if (!round) raise(PyExc_LookupError, "no round with this ticket waits");
-        router_of(object).settle(with_gains(self_of(object), *round, args));
+        Round settled = with_gains(self_of(object), *round, args);
+        settled.cost = From<double>::get(args[4]);
+        router_of(object).settle(std::move(settled));
         Py_RETURN_NONE;
     });
 }

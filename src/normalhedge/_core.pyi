@@ -66,7 +66,13 @@ class Routing:
     def distribution(self, context: int, awake: Sequence[int] | None, /) -> Floats: ...
     def reward(self, ticket: Any, gain: Any, /) -> bool: ...
     def settle(
-        self, ticket: int, numbers: Sequence[int], gains: Sequence[float], full: bool, /
+        self,
+        ticket: int,
+        numbers: Sequence[int],
+        gains: Sequence[float],
+        full: bool,
+        cost: float,
+        /,
     ) -> None: ...
     def correct(
         self, ticket: int, numbers: Sequence[int], gains: Sequence[float], full: bool, /

@@ -159,55 +159,160 @@ class MasterOracle:
     def rate(self) -> float:
         return 0.5 * float(np.sqrt(np.log(len(self.prior)) / (1.0 + self.variance)))
 
-    def learn(self, rows: Floats, seen: Seen) -> Floats:
-        """Learn; return the estimated losses of the distributions."""
-        y, rate = np.zeros(len(self.prior)), self.rate
+    def estimates(self, rows: Floats, seen: Seen) -> Floats:
+        """Return the estimated losses of the distributions."""
+        y = np.zeros(len(self.prior))
         for i in np.flatnonzero(seen.known):
             o = 1.0 if seen.full else seen.o[i]
             y += rows[:, i] * (seen.losses[i] - self.baseline) / o
-        mean = self.weights @ y
+        return y
+
+    def watch(self, seen: Seen) -> None:
         self.baseline += 0.001 * (seen.losses[seen.known].mean() - self.baseline)
+
+    def learn(self, rows: Floats, seen: Seen) -> None:
+        y, rate = self.estimates(rows, seen), self.rate
+        mean = self.weights @ y
+        self.watch(seen)
         after = self.weights * np.exp(-rate * (y - mean))
         self.mixed += np.log(after.sum()) / rate
         self.variance += float(self.weights @ (y - mean) ** 2)
         self.time += 1.0
         share = 1.0 / (self.time + 10.0)
         self.weights = (1.0 - share) * after / after.sum() + share * self.prior
-        return y
 
     def price(self, b: int) -> float:
         time = self.time + 10.0
         return float(self.mixed + (np.log(time / self.prior[b]) + np.log(time / 10.0)) / self.rate)
 
 
+class RestartsOracle:
+    """Minimum empirical divergence, with all starts as histories of (action, gain)."""
+
+    def __init__(self, k: int, fade: float = 0.0) -> None:
+        self.k, self.fade, self.time, self.restarts = k, fade, 0, 0
+        self.scatter = self.scale = 0.0
+        self.start, self.starts = 0, dict[int, float]()  # evidence by start
+        self.tables = {0: (np.zeros(k), np.full(k, 0.5))}
+
+    @property
+    def dispersion(self) -> float:
+        return min(1.0, max(0.01, (self.scatter + 5.0) / (self.scale + 5.0)))
+
+    @property
+    def threshold(self) -> float:
+        return float(3.0 + np.log((self.time + 10.0) / (1.0 + self.restarts)))
+
+    def segment(self, start: int, awake: npt.NDArray[np.bool_]) -> Floats:
+        counts, m = self.tables[start]
+        best = m[awake].max()
+        kl = m * np.log(m / best) + (1 - m) * np.log((1 - m) / (1 - best))
+        explored = np.log(max(self.time - start, 1) / self.k)
+        exceed = counts * kl / self.dispersion - 0.2 * np.maximum(explored - np.log1p(counts), 0.0)
+        keenness = max(3.0, 1.7 * np.sqrt(self.k))
+        w = np.where(awake, np.exp(-keenness * np.maximum(exceed, 0.0)), 0.0)
+        return np.asarray(w / w.sum())
+
+    def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
+        p = self.segment(self.start, awake)
+        if self.starts:
+            lead = max(self.starts, key=self.starts.__getitem__)
+            share = min(0.5, np.exp(self.starts[lead] - self.threshold))
+            if share >= 1e-4:
+                p = (1.0 - share) * p + share * self.segment(lead, awake)
+        return p
+
+    def learn(self, seen: Seen) -> None:
+        self.time += 1
+        keep = 1.0 - self.fade / (self.time + 50.0)
+        self.tables = {s: (keep * n, means) for s, (n, means) in self.tables.items()}
+        known = np.flatnonzero(seen.known)
+        counts, m = self.tables[self.start]
+        chief = known[m[known].argmax()]
+        self.judge(chief, 1.0 - seen.losses[chief])
+        for i in known:
+            for counts, m in self.tables.values():
+                m[i] += (1.0 - seen.losses[i] - m[i]) / (counts[i] + 2.0)
+                counts[i] += 1.0
+        lead = max(self.starts, key=self.starts.__getitem__, default=None)
+        if lead is not None and self.starts[lead] > self.threshold:
+            self.start, self.restarts = lead, self.restarts + 1
+            self.starts = {s: 0.0 for s in self.starts if s > lead}
+        if self.time % 16 == 0:
+            self.starts = {s: e for s, e in self.starts.items() if self.stays(s)}
+            self.starts[self.time] = 0.0
+            self.tables[self.time] = (np.zeros(self.k), np.full(self.k, 0.5))
+        self.tables = {s: t for s, t in self.tables.items() if s in {self.start, *self.starts}}
+
+    def stays(self, start: int) -> bool:
+        """Return whether a start is one of two that remain of an octave of ages."""
+        age = self.time - start
+        octave = int(np.floor(np.log2(age / 16)))
+        return age < 64 or start % (8 * 2**octave) == 0
+
+    def judge(self, i: int, g: float) -> None:
+        counts, m = self.tables[self.start]
+        if counts[i] > 0.0:
+            self.scatter += (g - m[i]) ** 2 * counts[i] / (counts[i] + 1.0)
+            self.scale += m[i] * (1.0 - m[i])
+        if self.time > 2000:
+            self.scatter, self.scale = 0.999 * self.scatter, 0.999 * self.scale
+        for s in self.starts:
+            other = self.tables[s][1][i]
+            ratio = g * np.log(other / m[i]) + (1 - g) * np.log((1 - other) / (1 - m[i]))
+            self.starts[s] += ratio / self.dispersion
+
+
 class AutomaticOracle:
-    """The default: a master over eight rules."""
+    """The default: a trusted rule and two others, and a master over them after an alarm."""
 
     def __init__(self, k: int) -> None:
-        self.rules: list[Any] = [
-            MaillardOracle(k, 1.0),
-            MaillardOracle(k, 6.0),
-            TsallisOracle(k),
-            MaillardOracle(k, 3.0, 3000.0),
-            MaillardOracle(k, 3.0, 1000.0),
-            MaillardOracle(k, 3.0, 300.0),
-            MaillardOracle(k, 3.0, 100.0),
-            NormalOracle(k, 0.01),
-        ]
-        prior = np.array([4.0, 4.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5])
-        self.master = MasterOracle(prior / prior.sum())
-        self.regrets = np.zeros(len(prior))  # in estimated losses, to each rule
+        self.rules: list[Any] = [RestartsOracle(k), TsallisOracle(k), NormalOracle(k, 0.01)]
+        self.prior = np.array([4.0, 4.0, 1.0]) / 9.0
+        self.master = MasterOracle(self.prior)
+        self.time, self.spent, self.alarm = 0, 0.0, False
+        self.leads, self.widths = np.zeros(3), np.zeros(3)
+        self.regrets = np.zeros(3)  # in estimated losses, to each rule
+
+    @property
+    def weights(self) -> Floats:
+        if self.alarm:
+            return self.master.weights
+        share = min(0.25, 0.1 / np.sqrt(self.time + 10.0))
+        return np.array([1.0 - share, 0.8 * share, 0.2 * share])
+
+    def radius(self) -> Floats:
+        w = self.widths + 25.0
+        return np.asarray(np.sqrt(w * (np.log(w / 25.0) + 2.0 * np.log(300.0))))
+
+    def prices(self) -> Floats:
+        if self.alarm:
+            return self.spent + self.leads + [self.master.price(b) for b in range(3)]
+        return np.asarray(self.spent + np.array([0.0, 1.0, 1.0]) * self.radius())
 
     def rows(self, awake: npt.NDArray[np.bool_]) -> Floats:
         return np.array([rule.play(awake) for rule in self.rules])
 
     def play(self, awake: npt.NDArray[np.bool_]) -> Floats:
-        return np.asarray(self.master.weights @ self.rows(awake))
+        p = self.weights @ self.rows(awake)
+        return np.asarray(p / p.sum())
 
     def learn(self, seen: Seen) -> None:
-        weights = self.master.weights.copy()
-        y = self.master.learn(self.rows(seen.awake), seen)
-        self.regrets = self.regrets + weights @ y - y
+        weights, rows = self.weights, self.rows(seen.awake)
+        y = self.master.estimates(rows, seen)
+        self.regrets = self.regrets + (weights @ y if self.alarm else y[0]) - y
+        if self.alarm:
+            self.master.learn(rows, seen)
+        else:
+            p, apart = weights @ rows, y[0] - y
+            squares = (rows[0] - rows) ** 2
+            moments = np.divide(squares, p, out=np.zeros_like(squares), where=p > 0.0).sum(axis=1)
+            self.spent += 1.0 - weights[0]
+            self.time += 1
+            self.leads += apart
+            self.widths += (apart**2 + 2.0 * (apart**2 if seen.full else moments)) / 3.0
+            self.alarm = bool((self.leads > self.radius())[1:].any())
+            self.master.watch(seen)
         for rule in self.rules:
             rule.learn(seen)
 
@@ -218,5 +323,7 @@ ORACLES = {
     "tsallis-inf": TsallisOracle,
     "maillard": MaillardOracle,
     "maillard:keenness=3,memory=200": lambda k: MaillardOracle(k, 3.0, 200.0),
+    "restarts": RestartsOracle,
+    "restarts:fade=0.5": lambda k: RestartsOracle(k, 0.5),
     "auto": AutomaticOracle,
 }

@@ -63,3 +63,44 @@ def test_an_action_that_joins_needs_a_cost() -> None:
     with pytest.raises(ValueError, match="'huge' is missing"):
         router.join("huge")
     assert router.actions == ("small", "large")
+
+
+def test_a_cost_that_is_known_afterwards_is_paid_back() -> None:
+    """Choices of half the cost: twice as many rounds of the large action are affordable."""
+    rng, spent = random.Random(1), 0.0
+    router = Router(COSTS, costs=COSTS, budget=2.5)
+    other = Router(COSTS, costs={name: 0.5 * cost for name, cost in COSTS.items()}, budget=2.5)
+    waiting = []
+    for _ in range(6000):
+        waiting.append(router.choose())
+        if len(waiting) > 10:
+            choice = waiting.pop(0)
+            cost = 0.5 * COSTS[choice.action]
+            spent += cost
+            router.reward(choice.ticket, float(rng.random() < MEANS[choice.action]), cost=cost)
+        choice = other.choose()
+        other.reward(choice.ticket, float(rng.random() < MEANS[choice.action]))
+    for choice in waiting:
+        spent += 0.5 * COSTS[choice.action]
+        router.reward(choice.ticket, 0.5, cost=0.5 * COSTS[choice.action])
+    assert router.spending["mean_cost"] == pytest.approx(spent / 6000)
+    assert router.spending["mean_cost"] < 2.5 + 0.2
+    assert router.gain == pytest.approx(other.gain, abs=0.05)
+    assert router.gain > played(2.5, 6000).gain + 0.03
+
+
+def test_costs_that_are_known_afterwards_are_checked() -> None:
+    router = Router(COSTS, costs=COSTS, budget=5.0)
+    ticket = router.choose(awake=["middle"]).ticket
+    before = router.spending
+    for cost, words in ((3.5, "the cost of middle"), (-1.0, "the cost of middle")):
+        with pytest.raises(ValueError, match=words):
+            router.reward(ticket, 0.5, cost=cost)
+    assert router.spending == before
+    assert router.pending == [ticket]
+    router.do({"reward": ticket, "gain": 0.5, "cost": 1.0})
+    assert router.spending["mean_cost"] == 1.0
+    assert router.copy().spending == router.spending
+    free = Router(["a", "b"])
+    with pytest.raises(ValueError, match="cost must be left out"):
+        free.reward(free.choose().ticket, 0.5, cost=1.0)

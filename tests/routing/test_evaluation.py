@@ -8,6 +8,7 @@ import pytest
 
 from normalhedge import Router
 from normalhedge.routing import Record, evaluate
+from normalhedge.routing._likelihood import likely_means
 
 MEANS = {"a": 0.3, "b": 0.5, "c": 0.7}
 NAMES = tuple(MEANS)
@@ -45,7 +46,7 @@ def test_the_equations() -> None:
     )
     chosen = np.array([0, 1, 0, 1])
     terms = models @ [0.2, 0.8] + w * (g - models[np.arange(4), chosen])
-    dr = evaluate(log, policy, method="dr")
+    dr = evaluate(log, policy, method="dr", interval="normal")
     assert dr.estimate == pytest.approx(terms.mean())
     reach = 1.959963984540054 * terms.std(ddof=1) / 2.0
     assert (dr.low, dr.high) == pytest.approx((terms.mean() - reach, terms.mean() + reach))
@@ -57,9 +58,39 @@ def test_intervals_cover(method: str, policy: Any) -> None:
     truth = MEANS["c"] if policy == "c" else 0.4
     rng, covered = np.random.default_rng(1), 0
     for _ in range(300):
-        value = evaluate(log_of(rng, 300, np.array([0.5, 0.3, 0.2])), policy, method=method)
+        log = log_of(rng, 300, np.array([0.5, 0.3, 0.2]))
+        value = evaluate(log, policy, method=method, interval="normal")
         covered += value.low <= truth <= value.high
     assert 0.92 <= covered / 300 <= 0.98
+
+
+@pytest.mark.parametrize("policy", ["a", "b", "c", {"b": 0.5, "c": 0.5}])
+def test_likelihood_intervals_cover_the_log_of_a_router_that_learns(policy: Any) -> None:
+    play = {policy: 1.0} if isinstance(policy, str) else policy
+    truth = sum(p * MEANS[name] for name, p in play.items())
+    covered, normal = 0, 0
+    for seed in range(100):
+        router, draws = Router(NAMES, seed=seed), np.random.default_rng(seed).random(200)
+        for u in draws.tolist():
+            choice = router.choose()
+            router.reward(choice.ticket, float(u < MEANS[choice.action]))
+        value = evaluate(router.history, policy)
+        covered += value.low <= truth <= value.high
+        assert 0.0 <= value.low <= value.high <= 1.0
+        value = evaluate(router.history, policy, interval="normal")
+        normal += value.low <= truth <= value.high
+    assert covered >= 90
+    assert policy == "c" or covered > normal
+
+
+def test_a_likelihood_interval_is_the_one_of_a_mean() -> None:
+    """With even weights, R(v) - R is the empirical likelihood of the mean of gains, 0 or 1."""
+    gains = np.repeat([0.0, 1.0], [30, 70])
+    low, high = likely_means(np.ones(100), gains, 1.92)
+    for v in (low, high):
+        deviance = 70 * np.log(0.7 / v) + 30 * np.log(0.3 / (1.0 - v))
+        assert deviance == pytest.approx(1.92, rel=1e-2)
+    assert likely_means(np.zeros(5), np.ones(5), 1.92) == (0.0, 1.0)
 
 
 def test_certain_intervals_cover_the_log_of_a_router_that_learns() -> None:

@@ -57,7 +57,7 @@ public:
 
     void round(Round& round) {
         for (int64_t* number : {&round.ticket, &round.action, &round.cell}) whole(*number);
-        for (double* value : {&round.probability, &round.spread, &round.pending, &round.price, &round.highest})
+        for (double* value : {&round.probability, &round.spread, &round.pending, &round.cost, &round.price, &round.highest})
             number(*value);
         flag(round.full);
         flag(round.all_awake);

@@ -3,6 +3,7 @@
 //     gain of action i at price u:   ((g_i + 1) / 2 - u c_i / c_max) with its range [-U, 1] mapped to [-1, 1]
 //     u <- min([u + (c - b) / (c_max sqrt(t))]+, U),   U = min(c_max / (b - c_min), 20)
 //
+// Where a cost turns out to be smaller than c_i, the difference is paid back when it is known, and u falls by it.
 // c_i are the costs, b the budget of a round, c the cost of the action that was chosen. Where the costs so far exceed
 // b t by more than c_max sqrt(t), only actions that cost at most b are awake. So, as long as one of them is awake,
 //
@@ -41,10 +42,12 @@ public:
     // The price of a unit of cost.
     double unit_price() const { return most > 0.0 ? price / most : 0.0; }
 
-    // The gain of an action at a price of a unit of cost, in [-1, 1].
-    double penalised(int64_t action, double gain, double at, double highest) const {
+    double cost(int64_t action) const { return costs[static_cast<size_t>(action)]; }
+
+    // A gain with a cost at a price of a unit of cost, in [-1, 1].
+    static double penalised(double gain, double cost, double at, double highest) {
         if (highest == 0.0) return gain;
-        const double net = 0.5 * (gain + 1.0) - at * costs[static_cast<size_t>(action)];
+        const double net = 0.5 * (gain + 1.0) - at * cost;
         return 2.0 * (net + highest) / (1.0 + highest) - 1.0;
     }
 
@@ -55,6 +58,13 @@ public:
         time += 1.0;
         const double step = most > 0.0 ? (cost - limit) / (most * std::sqrt(time)) : 0.0;
         price = std::fmin(std::fmax(price + step, 0.0), highest_price());
+    }
+
+    // An action has cost less than it might have.
+    void pay_back(double cost) {
+        if (!active() || cost == 0.0) return;
+        spent -= cost;
+        price = std::fmax(price - cost / (most * std::sqrt(time)), 0.0);
     }
 
     void range(const std::vector<int64_t>& actions) {

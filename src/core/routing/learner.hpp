@@ -25,6 +25,7 @@ struct Round {
     double probability = 1.0;     // of the action that was chosen
     double spread = 1.0;          // see `Feedback`
     double pending = 0.0;
+    double cost = -1.0;           // of the chosen action, if it became known; else negative
     double price = 0.0;           // of a unit of cost, and the highest of the dearest action: see `budget.hpp`
     double highest = 0.0;
     bool full = false;            // whether the gains of all actions awake are known

@@ -21,18 +21,29 @@
 
 namespace normalhedge::routing {
 
-// Write the weights; return their sum.
-NORMALHEDGE_VECTORISED inline double weigh_means(const double* counts, const double* means, const double* entropies,
-                                                 const double* awake, size_t n, double keenness, double* played) {
+// h of a mean, of which divergences are made.
+inline double entropy(double mean) { return mean * std::log(mean) + (1.0 - mean) * std::log1p(-mean); }
+
+// Write the weights e^-x, with x of an action and its divergence from the best mean; return their sum.
+template <class Exponent>
+[[gnu::always_inline]] inline double weigh_divergences(const double* means, const double* entropies,
+                                                       const double* awake, size_t n, double* played,
+                                                       const Exponent& exponent) {
     const double best = leading(means, awake, n);
     const double of_gain = std::log(best);
     const double of_loss = std::log1p(-best);
-    const double slope = -keenness * log2_e;
     const double total = sum_of(n, [&](size_t i) {
         const double divergence = entropies[i] - means[i] * of_gain - (1.0 - means[i]) * of_loss;
-        return played[i] = exp2(slope * counts[i] * larger(divergence, 0.0));
+        return played[i] = exp2(-log2_e * exponent(i, larger(divergence, 0.0)));
     });
     return awake ? sum_of(n, [&](size_t i) { return played[i] *= awake[i]; }) : total;
+}
+
+NORMALHEDGE_VECTORISED inline double weigh_means(const double* counts, const double* means, const double* entropies,
+                                                 const double* awake, size_t n, double keenness, double* played) {
+    return weigh_divergences(means, entropies, awake, n, played, [&](size_t i, double divergence) {
+        return keenness * counts[i] * divergence;
+    });
 }
 
 class Maillard final : public Rule {
@@ -61,7 +72,7 @@ public:
             const double mean = means_[i] + (gain - means_[i]) / (before + 2.0);
             counts_[i] = (before + 1.0) / unit_;
             means_[i] = mean;
-            entropies_[i] = mean * std::log(mean) + (1.0 - mean) * std::log1p(-mean);
+            entropies_[i] = entropy(mean);
         }
     }
 

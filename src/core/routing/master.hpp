@@ -28,9 +28,12 @@ public:
     double baseline() const { return baseline_; }  // m, the discounted mean of the losses seen
     double* losses() { return losses_.data(); }    // room for y
 
+    double prior(size_t b) const { return prior_[b]; }
+    void watch(double seen) { baseline_ += 0.001 * (seen - baseline_); }
+
     // Learn the losses in `losses`; `seen` is the mean of the losses of actions that were seen.
     void learn(double seen) {
-        baseline_ += 0.001 * (seen - baseline_);
+        watch(seen);
         const size_t n = weights_.size();
         const double rate = this->rate();
         double mean = 0.0;
@@ -72,6 +75,77 @@ private:
     double variance_ = 0.0;  // of the losses, summed
     double time_ = 0.0;
     double baseline_ = 0.5;
+};
+
+// A rule that is trusted, and others that are heard a little, until one of them is better beyond chance.
+//
+//     w_1 = 1 - e_t,   w_b = e_t prior_b / (1 - prior_1),   e_t = min(1/4, 1 / (10 sqrt(t + 10)))
+//     L_b <- L_b + (y_1 - y_b),   W_b <- W_b + ((y_1 - y_b)^2 + 2 V_b) / 3,   V_b = sum_i (p_1i - p_bi)^2 / p_i
+//     alarm where L_b > r(W_b) for some b,   r(W) = sqrt((W + 25) (ln((W + 25) / 25) + 2 ln(100 B)))
+//
+// From then on the weights are those of a `Master`. V_b bounds the second moment of y_1 - y_b. For every lambda
+// exp(lambda X - lambda^2 (X^2 + 2 E X^2) / 6) has a mean of at most one if X has a mean of at most zero (Delyon, 2009),
+// and a normal mixture over lambda gives r. So where rule 1 is never worse than another one, given the past, the
+// probability of an alarm is at most 1/100, at all times together.
+class Guard {
+public:
+    explicit Guard(const std::vector<double>& prior)
+        : master_(prior), weights_(prior), leads_(prior.size(), 0.0), widths_(prior.size(), 0.0), moments_(prior.size(), 0.0) {
+        share_out_trust();
+    }
+
+    const std::vector<double>& weights() const { return alarmed() ? master_.weights() : weights_; }
+    double baseline() const { return master_.baseline(); }
+    double* losses() { return master_.losses(); }
+    double* moments() { return moments_.data(); }  // room for V
+
+    void learn(double seen) {
+        if (alarmed()) return master_.learn(seen);
+        const double* losses = master_.losses();
+        spent_ += 1.0 - weights_[0];
+        time_ += 1.0;
+        for (size_t b = 1; b < leads_.size(); ++b) {
+            const double ahead = losses[0] - losses[b];
+            leads_[b] += ahead;
+            widths_[b] += (ahead * ahead + 2.0 * moments_[b]) / 3.0;
+            if (leads_[b] > radius(b)) alarm_ = 1.0;
+        }
+        master_.watch(seen);
+        share_out_trust();
+    }
+
+    double price(size_t b) const {
+        if (alarmed()) return spent_ + leads_[b] + master_.price(b);
+        return spent_ + (b == 0 ? 0.0 : radius(b));
+    }
+
+    void visit(Visitor& visitor) {
+        master_.visit(visitor);
+        visitor.row(weights_);
+        visitor.row(leads_);
+        visitor.row(widths_);
+        for (double* number : {&spent_, &time_, &alarm_}) visitor.number(*number);
+    }
+
+private:
+    bool alarmed() const { return alarm_ > 0.0; }
+
+    double radius(size_t b) const {
+        const double width = widths_[b] + 25.0;
+        return std::sqrt(width * (std::log(width / 25.0) + 2.0 * std::log(100.0 * static_cast<double>(leads_.size()))));
+    }
+
+    void share_out_trust() {
+        const double share = smaller(0.25, 0.1 / std::sqrt(time_ + 10.0));
+        for (size_t b = 1; b < weights_.size(); ++b) weights_[b] = share * master_.prior(b) / (1.0 - master_.prior(0));
+        weights_[0] = 1.0 - share;
+    }
+
+    Master master_;
+    std::vector<double> weights_, leads_, widths_, moments_;
+    double spent_ = 0.0;  // the sum of e
+    double time_ = 0.0;
+    double alarm_ = 0.0;  // 1 after it
 };
 
 }  // namespace normalhedge::routing

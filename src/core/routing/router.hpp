@@ -136,6 +136,7 @@ public:
         const Round& kept = chapter.events.back().round;
         ++chapter.settled;
         learn(*learner_, kept);
+        if (kept.cost >= 0.0) budget.pay_back(budget.cost(kept.action) - kept.cost);
         pending_.erase(kept.ticket);
         full = full && kept.full;
         late = late || kept.ticket + 1 != next;
@@ -242,7 +243,8 @@ private:
 
     void learn(Learner& learner, const Round& round) const {
         learner.learn(round, [&](int64_t action, double gain) {
-            return budget.penalised(action, gain, round.price, round.highest);
+            const bool real = action == round.action && round.cost >= 0.0;
+            return Budget::penalised(gain, real ? round.cost : budget.cost(action), round.price, round.highest);
         });
     }
 

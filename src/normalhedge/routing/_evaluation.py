@@ -11,12 +11,13 @@ import numpy as np
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped, counted
+from normalhedge.routing._likelihood import likely_means
 from normalhedge.routing._values import Record
 
 Policy = str | Mapping[str, float] | Callable[[Record], str | Mapping[str, float]]
 
 METHODS = ("dr", "ips", "snips")
-INTERVALS = ("normal", "certain")
+INTERVALS = ("likelihood", "normal", "certain")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Value:
     method
         ``"dr"``, ``"ips"`` or ``"snips"``.
     interval
-        ``"normal"`` or ``"certain"``.
+        ``"likelihood"``, ``"normal"`` or ``"certain"``.
     rounds
         The number of rounds of the log.
     effective
@@ -64,7 +65,7 @@ def evaluate(
     policy: Policy,
     *,
     method: str = "dr",
-    interval: str = "normal",
+    interval: str = "likelihood",
     level: float = 0.95,
     gains: tuple[float, float] = (0.0, 1.0),
 ) -> Value:
@@ -90,6 +91,9 @@ def evaluate(
     method
         ``"dr"`` (doubly robust), ``"ips"`` (inverse propensity) or ``"snips"`` (self-normalised).
     interval
+        ``"likelihood"``: the empirical likelihood of the weighted gains, for any log; it follows
+        the skewness of importance weights, and is extended to the estimate, as far as that is
+        in the range of the gains.
         ``"normal"``: the estimate plus and minus normal quantiles of its standard error, for logs
         of a policy that does not learn, or explores all the time. For actions that a learning
         router has nearly given up it covers far too little (73 % in place of 95 %).
@@ -112,11 +116,23 @@ def evaluate(
     is a martingale if v is the mean; its upper end is one minus the lower end for 1 - g, as the
     mean of w is one.
 
+    The likelihood interval has all v with
+    :math:`R(v) - \min_u R(u) \le z^2 / 2`, z the normal quantile, and
+
+    .. math::
+
+        R(v) = \sup_{\gamma, \tau} \sum_t \ln(1 + \gamma (w_t - 1) + \tau (w_t g_t - v)),
+
+    where the logarithms must exist for all weights up to the largest one of the log and for all
+    gains in the range: so it is the empirical likelihood ratio of a mean of v, if the mean of w is
+    one. It holds in the limit of many rounds; simulations are in ``docs/routing.md``.
+
     References
     ----------
     Dudik, Langford and Li, "Doubly robust policy evaluation and learning" (2011); Swaminathan and
     Joachims, "The self-normalized estimator for counterfactual learning" (2015); Karampatziakis,
-    Mineiro and Ramdas, "Off-policy confidence sequences" (2021).
+    Mineiro and Ramdas, "Off-policy confidence sequences" (2021); Karampatziakis, Langford and
+    Mineiro, "Empirical likelihood for contextual bandits" (2020).
 
     Examples
     --------
@@ -156,14 +172,20 @@ def evaluate(
         terms = direct + weights * (earned - expected)
         estimate = float(terms.mean())
     square = float(weights @ weights)
-    if interval == "certain":
+    unit = (earned - low) / (high - low)
+    quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    if interval == "likelihood":
+        ends = likely_means(weights, unit, 0.5 * quantile**2)
+        bottom, top = (low + (high - low) * end for end in ends)
+        inside = min(max(estimate, low), high) if math.isfinite(estimate) else bottom
+        bottom, top = min(bottom, inside), max(top, inside)
+    elif interval == "certain":
         share = 1.0 - (1.0 - level) / 2.0
-        unit = (earned - low) / (high - low)
         bottom = low + (high - low) * _lower(weights * unit, share)
         top = high - (high - low) * _lower(weights * (1.0 - unit), share)
     else:
         error = float(terms.std(ddof=1)) / math.sqrt(len(terms)) if len(terms) > 1 else math.inf
-        reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * error
+        reach = quantile * error
         bottom, top = estimate - reach, estimate + reach
     effective = total**2 / square if square > 0.0 else 0.0
     return Value(estimate, bottom, top, level, method, interval, len(records), effective)

@@ -100,7 +100,9 @@ class Router(RouterState):
         choice: Choice = self._core.choose(cell, places, sights)
         return choice
 
-    def reward(self, ticket: int, gain: float | Mapping[str, float]) -> None:
+    def reward(
+        self, ticket: int, gain: float | Mapping[str, float], cost: float | None = None
+    ) -> None:
         """Learn the gain of a choice.
 
         Parameters
@@ -111,6 +113,9 @@ class Router(RouterState):
             The gain of the chosen action; or a mapping of actions to gains, of the chosen one, the
             ones that `choose` was told of by ``seen``, and the ones that it shows; or of all that
             were offered.
+        cost
+            What the choice has cost, where that is known only afterwards: at most the cost of the
+            action in ``costs``, which was paid in advance. The difference is paid back.
 
         Raises
         ------
@@ -119,12 +124,13 @@ class Router(RouterState):
         ValueError, TypeError
             If a gain is outside of the range, or an action was not offered. Nothing has changed.
         """
-        if not self._core.reward(ticket, gain):
+        if cost is not None or not self._core.reward(ticket, gain):
             ticket = self._ticket(ticket)
             waiting = self._core.round(ticket)
             if waiting is None:
                 raise LookupError(self._why_not_waiting(ticket))
-            self._core.settle(ticket, *self._gains(waiting, gain))
+            paid = -1.0 if cost is None else self._cost(self._name(waiting[1]), cost)
+            self._core.settle(ticket, *self._gains(waiting, gain), paid)
 
     def correct(self, ticket: int, gain: float | Mapping[str, float]) -> None:
         """Replace the gain of a settled round.
@@ -199,13 +205,13 @@ class Router(RouterState):
         ----------
         operation
             ``{"choose": {"context": ..., "awake": ..., "seen": ...}}``, ``{"reward": ticket,
-            "gain": ...}``, ``{"correct": ticket, "gain": ...}``, ``{"join": name}`` or
-            ``{"leave": name}``.
+            "gain": ...}``, perhaps with a ``cost``, ``{"correct": ticket, "gain": ...}``,
+            ``{"join": name}`` or ``{"leave": name}``.
         """
         if "choose" in operation:
             return self.choose(**operation["choose"])
         if "reward" in operation:
-            self.reward(operation["reward"], operation["gain"])
+            self.reward(operation["reward"], operation["gain"], operation.get("cost"))
         elif "correct" in operation:
             self.correct(operation["correct"], operation["gain"])
         elif "join" in operation:

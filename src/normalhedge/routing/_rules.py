@@ -59,23 +59,33 @@ class RoundsPlayed(NamedTuple):
 class Rule:
     """A rule of a router; see the subclasses."""
 
-    recipes: tuple[tuple[Any, ...], ...]
-    """The recipe of each rule, for the core."""
-
     prior: tuple[float, ...] = (1.0,)
     """The weight of each rule before the first round."""
 
-    forgets: ClassVar[str] = "no theorem covers a rule that forgets"
+    reason: ClassVar[str] = ""
+    """Why there is no bound, if there is none."""
+
+    @property
+    def recipes(self) -> tuple[tuple[Any, ...], ...]:
+        """The recipe of each rule, for the core."""
+        return (self._recipe(),)
 
     def bound(self, played: RoundsPlayed) -> Bound:
-        """Return the bound on the expected regret after some rounds.
+        """Return the bound on the expected regret; infinite, with the reason, where none is known.
 
         Parameters
         ----------
         played
             The facts on which the bound depends.
         """
+        return self._bound(played)
+
+    def _recipe(self) -> tuple[Any, ...]:
         raise NotImplementedError
+
+    def _bound(self, played: RoundsPlayed) -> Bound:
+        del played
+        return Bound(math.inf, self.reason)
 
 
 @dataclass(frozen=True)
@@ -107,19 +117,10 @@ class Exp3IX(Rule):
     side observations" (2014); Neu, "Explore no more" (2015).
     """
 
-    @property
-    def recipes(self) -> tuple[tuple[Any, ...], ...]:  # type: ignore[override]
-        """The recipe of the rule, for the core."""
-        return (("hedger", DecreasingHedge()._engine, True),)
+    def _recipe(self) -> tuple[Any, ...]:
+        return ("hedger", DecreasingHedge()._engine, True)
 
-    def bound(self, played: RoundsPlayed) -> Bound:
-        """Return the bound on the expected regret; see `Rule.bound`.
-
-        Parameters
-        ----------
-        played
-            The facts on which the bound depends.
-        """
+    def _bound(self, played: RoundsPlayed) -> Bound:
         if played.full:
             return _of_hedger(DecreasingHedge(), played)
         count = max(played.actions, 2)
@@ -155,18 +156,10 @@ class TsallisINF(Rule):
     adversarial bandits with arbitrary delays" (2020), for the clock.
     """
 
-    recipes = (("tsallis",),)
+    reason: ClassVar[str] = "expected regret of the order sqrt(K T) (Zimmert and Seldin, 2021)"
 
-    def bound(self, played: RoundsPlayed) -> Bound:
-        """Return that the paper's order of the regret has no constant here; see `Rule.bound`.
-
-        Parameters
-        ----------
-        played
-            The facts on which the bound depends.
-        """
-        del played
-        return Bound(math.inf, "expected regret of the order sqrt(K T) (Zimmert and Seldin, 2021)")
+    def _recipe(self) -> tuple[Any, ...]:
+        return ("tsallis",)
 
 
 @dataclass(frozen=True)
@@ -199,27 +192,75 @@ class Maillard(Rule):
     keenness: float = 1.0
     memory: float | None = None
 
+    reason: ClassVar[str] = "Maillard sampling has no bound that holds for every gain"
+
     def __post_init__(self) -> None:
         inputs.number("keenness", self.keenness, 0.0)
         if self.memory is not None:
             inputs.number("memory", self.memory, 1.0)
 
-    @property
-    def recipes(self) -> tuple[tuple[Any, ...], ...]:  # type: ignore[override]
-        """The recipe of the rule, for the core."""
+    def _recipe(self) -> tuple[Any, ...]:
         keep = 1.0 if self.memory is None else 1.0 - 1.0 / self.memory
-        return (("maillard", keep, float(self.keenness)),)
+        return ("maillard", keep, float(self.keenness))
 
-    def bound(self, played: RoundsPlayed) -> Bound:
-        """Return that there is no bound for all gains; see `Rule.bound`.
 
-        Parameters
-        ----------
-        played
-            The facts on which the bound depends.
-        """
-        del played
-        return Bound(math.inf, "Maillard sampling has no bound that holds for every gain")
+@dataclass(frozen=True)
+class Restarts(Rule):
+    r"""Minimum empirical divergence that starts again where the gains have changed.
+
+    .. math::
+
+        p_i \propto \exp\Big(-k \Big[\frac{N_i\, \mathrm{kl}(m_i, \max_j m_j)}{\varphi}
+        - \frac15 \ln^+ \frac{n}{K (1 + N_i)}\Big]_+\Big)
+
+    N and m are the counts and the means of the gains in the n rounds of the present segment, and
+    :math:`\varphi \le 1` is the ratio of the variance of the gains to the one of zeros and ones.
+    Beside the present start of the segment there are some other ones s, two for each octave of
+    age. They are judged by how well their means :math:`m_s` predict the gains:
+
+    .. math::
+
+        E_s \leftarrow E_s + \frac1\varphi \Big(g \ln \frac{m_{s,i}}{m_i}
+        + (1 - g) \ln \frac{1 - m_{s,i}}{1 - m_i}\Big)
+
+    The segment begins at s once :math:`E_s > h = 3 + \ln \frac{t + 10}{1 + \text{restarts}}`.
+
+    Parameters
+    ----------
+    keenness
+        k, > 0: a larger one explores less; 0: :math:`\max(3, 1.7 \sqrt K)`.
+    fade
+        f, from 0 to 1: counts fade with :math:`1 - f / (t + 50)`, so that actions which seemed
+        worse are tried again. Without it, an action that gets better while others are chosen is
+        found late, or never.
+
+    Notes
+    -----
+    Let gains be zeros and ones with the means that the present segment predicts, and
+    :math:`\varphi = 1`. Then :math:`\exp E_s` is a martingale, and the probability that s is ever
+    taken in error, at a threshold of at least h, is at most :math:`e^{-h}` (Ville). No bound holds
+    for every gain.
+
+    References
+    ----------
+    Honda and Takemura, "An asymptotically optimal policy for finite support models" (2011), for
+    minimum empirical divergence; Audibert and Bubeck, "Minimax policies for adversarial and
+    stochastic bandits" (2009), for the logarithm; Besson, Kaufmann, Maillard and Seznec,
+    "Efficient change-point detection for tackling piecewise-stationary bandits" (2022), for bandits
+    that restart.
+    """
+
+    keenness: float = 0.0
+    fade: float = 0.0
+
+    reason: ClassVar[str] = "a rule with restarts has no bound that holds for every gain"
+
+    def __post_init__(self) -> None:
+        inputs.number("keenness", self.keenness, 0.0, closed=True)
+        inputs.number("fade", self.fade, 0.0, 1.0, closed=True)
+
+    def _recipe(self) -> tuple[Any, ...]:
+        return ("restarts", float(self.keenness), float(self.fade))
 
 
 @dataclass(frozen=True)
@@ -258,19 +299,10 @@ class OnEstimates(Rule):
                 f"{self.hedger!r} cannot weigh actions: it must begin with zeros, without a delay"
             )
 
-    @property
-    def recipes(self) -> tuple[tuple[Any, ...], ...]:  # type: ignore[override]
-        """The recipe of the rule, for the core."""
-        return (("hedger", self.hedger._engine, False),)
+    def _recipe(self) -> tuple[Any, ...]:
+        return ("hedger", self.hedger._engine, False)
 
-    def bound(self, played: RoundsPlayed) -> Bound:
-        """Return the bound of the hedger, if all gains were known at once; see `Rule.bound`.
-
-        Parameters
-        ----------
-        played
-            The facts on which the bound depends.
-        """
+    def _bound(self, played: RoundsPlayed) -> Bound:
         if not played.full:
             return Bound(math.inf, "no theorem covers this hedger on estimated gains")
         return _of_hedger(self.hedger, played)
@@ -287,39 +319,54 @@ def _of_hedger(hedger: CompiledHedger, played: RoundsPlayed) -> Bound:
 
 @dataclass(frozen=True)
 class OverRules(Rule):
-    r"""The default: hedges over rules, which all learn from what their mixture sees.
+    r"""The default: trusts `Restarts`, until another rule is better beyond chance.
 
     .. math::
 
-        p = \sum_b w_b p_b, \qquad
-        \hat y_b = \sum_i p_{b,i} 1[i \text{ seen}] (\ell_i - m) / o_i, \qquad
-        w_b \leftarrow (1 - s_t) \frac{w_b e^{-\eta \hat y_b}}{Z} + s_t \pi_b
+        p = \sum_b w_b p_b, \qquad w_1 = 1 - \varepsilon_t, \qquad
+        \varepsilon_t = \min\Big\{\frac14, \frac{1}{10 \sqrt{t + 10}}\Big\}, \qquad
+        \hat y_b = \sum_i p_{b,i} 1[i \text{ seen}] (\ell_i - m) / o_i
 
-    with :math:`s_t = 1/(t + 10)` and a rate that falls with the variance of the estimates. The
-    rules are Maillard sampling with two degrees of keenness (prior 4 : 4) and with memories of
-    3000, 1000, 300 and 100 rounds (1/2 each), Tsallis-INF (1), and NormalHedge with a memory of 100
-    rounds (1/2), which is at its best if all gains are seen.
+    The other rules are Tsallis-INF and, for rounds in which all gains are seen, NormalHedge with a
+    memory of 100 rounds. They share :math:`\varepsilon_t` as 4 : 1. With
+    :math:`X = \hat y_1 - \hat y_b`, :math:`W = \sum (X^2 + 2 \overline{X^2}) / 3` and B rules,
+    there is an alarm as soon as
+
+    .. math::
+
+        \sum X > \sqrt{(W + 25) \Big(\ln \frac{W + 25}{25} + 2 \ln (100 B)\Big)}.
+
+    After it, the weights start evenly and learn:
+
+    .. math:: w_b \leftarrow (1 - s_t) \frac{w_b e^{-\eta \hat y_b}}{Z} + s_t \pi_b
+
+    with :math:`s_t = 1/(t + 10)` and a rate that falls with the variance of the estimates.
+
+    Parameters
+    ----------
+    priced
+        Whether there is a budget. Its price changes the gains in every round, so the trusted rule
+        is `Maillard` then.
 
     Notes
     -----
-    The expected regret to each rule, as it would have played on what the mixture saw, is at most
-    the expected price, which `Router.bound` returns: it is measured (``docs/routing.md``). What a
-    rule would have earned had it seen only its own choices is not covered.
+    If `Restarts` is never worse than the others, given the past, the probability of an alarm is at
+    most 1/100. In any case the expected regret to each rule, as it would have played on what the
+    mixture saw, is at most the expected price, which `Router.bound` returns: it is measured
+    (``docs/routing.md``). What a rule would have earned had it seen only its own choices is not
+    covered.
     """
 
-    parts: ClassVar[tuple[tuple[Rule, float], ...]] = (
-        (Maillard(1.0), 4.0),
-        (Maillard(6.0), 4.0),
-        (TsallisINF(), 1.0),
-        (Maillard(3.0, 3000.0), 0.5),
-        (Maillard(3.0, 1000.0), 0.5),
-        (Maillard(3.0, 300.0), 0.5),
-        (Maillard(3.0, 100.0), 0.5),
-        (OnEstimates(NormalHedge(memory=100)), 0.5),
-    )
+    priced: bool = False
 
     @property
-    def recipes(self) -> tuple[tuple[Any, ...], ...]:  # type: ignore[override]
+    def parts(self) -> tuple[tuple[Rule, float], ...]:
+        """The rules, the trusted one first, and their weights after an alarm, up to a factor."""
+        trusted = Maillard() if self.priced else Restarts()
+        return (trusted, 4.0), (TsallisINF(), 4.0), (OnEstimates(NormalHedge(memory=100)), 1.0)
+
+    @property
+    def recipes(self) -> tuple[tuple[Any, ...], ...]:
         """The recipe of each rule, for the core."""
         return tuple(recipe for rule, _ in self.parts for recipe in rule.recipes)
 
@@ -334,14 +381,7 @@ class OverRules(Rule):
         """The rules, as `rule_named` reads them."""
         return tuple(_spell(rule) for rule, _ in self.parts)
 
-    def bound(self, played: RoundsPlayed) -> Bound:
-        """Return the price so far, which bounds the expected regret to each rule.
-
-        Parameters
-        ----------
-        played
-            The facts on which the bound depends.
-        """
+    def _bound(self, played: RoundsPlayed) -> Bound:
         if played.late:
             return Bound(math.inf, LATE)
         price = played.width * played.price
@@ -351,18 +391,16 @@ class OverRules(Rule):
 
 
 def _spell(rule: Rule) -> str:
-    if isinstance(rule, Maillard):
-        memory = "" if rule.memory is None else f",memory={rule.memory:g}"
-        return f"maillard:keenness={rule.keenness:g}{memory}"
     if isinstance(rule, OnEstimates):
         return f"normal-hedge:memory={1.0 / rule.hedger.alpha:g}"
-    return "tsallis-inf"
+    return next(name for name, kind in RULES.items() if type(rule) is kind)
 
 
 RULES: dict[str, Callable[..., Rule]] = {
     "auto": OverRules,
     "exp3-ix": Exp3IX,
     "maillard": Maillard,
+    "restarts": Restarts,
     "tsallis-inf": TsallisINF,
 }
 """The rules that are no hedgers, by name."""
@@ -374,8 +412,9 @@ def rule_named(text: str, actions: int = 2) -> Rule:
     Parameters
     ----------
     text
-        ``"auto"``, ``"exp3-ix"``, ``"tsallis-inf"``, ``"maillard:keenness=6,memory=300"``, or a
-        hedger of `normalhedge.hedgers.HEDGERS`, such as ``"normal-hedge:memory=500"``.
+        ``"auto"``, ``"exp3-ix"``, ``"tsallis-inf"``, ``"maillard:keenness=6,memory=300"``,
+        ``"restarts:fade=0.3"``, or a hedger of `normalhedge.hedgers.HEDGERS`, such as
+        ``"normal-hedge:memory=500"``.
     actions
         The number of actions, from which some hedgers take their rate.
 

@@ -8,7 +8,7 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.live.options import option
-from normalhedge.routing._rules import OnEstimates, Rule, rule_named
+from normalhedge.routing._rules import OnEstimates, OverRules, Rule, rule_named
 
 MOST_CONTEXTS = 64
 """The largest number of contexts that have weights of their own."""
@@ -42,7 +42,9 @@ class RouterSettings:
         "see ``seen`` of `choose`.",
     )
     costs: Mapping[str, float] | None = option(
-        None, "The cost of each action each time it is chosen, at least 0; needs ``budget``."
+        None,
+        "The cost of each action each time it is chosen, at least 0; needs ``budget``. If costs "
+        "are known only afterwards, the most that each may be: see ``cost`` of `reward`.",
     )
     budget: float | None = option(
         None,
@@ -71,6 +73,8 @@ class RouterSettings:
             self._set("rule", OnEstimates(self.rule))
         elif not isinstance(self.rule, Rule):
             raise TypeError(f"rule must be a rule, a hedger or a name, got {self.rule!r}")
+        if isinstance(self.rule, OverRules):
+            self._set("rule", OverRules(priced=self.budget is not None))
         self._set("gains", _check_range(self.gains))
         if self.shows is not None:
             shows = {a: check_names("shows", others) for a, others in self.shows.items()}

@@ -278,6 +278,13 @@ class RouterState:
         low, high = self.settings.gains
         return inputs.number(f"the gain of {clipped(name, 80)}", value, low, high, closed=True)
 
+    def _cost(self, name: str, cost: object) -> float:
+        most = self.settings.cost(name)
+        if self.settings.budget is None:
+            raise ValueError("cost must be left out: the router has no budget")
+        what = f"the cost of {clipped(name, 80)}"
+        return inputs.number(what, cost, 0.0, most, closed=True)
+
     def _name(self, number: int) -> str:
         return self._core.every[number]
 

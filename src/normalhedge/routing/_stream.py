@@ -6,6 +6,7 @@ Lines in::
     {"choose": {"context": "night", "awake": ["a", "b"], "seen": ["a"]}}
     {"ticket": 0, "gain": 0.7}                                 the gain of the chosen action
     {"ticket": 0, "gain": {"a": 0.7, "b": 0.2}}                the gains of several
+    {"ticket": 0, "gain": 0.7, "cost": 2.5}                    a cost that is known now
     {"ticket": 0, "correct": 0.6}                              the right gain
     {"join": "c"}                                              an action joins
     {"leave": "a"}                                             an action leaves
@@ -29,7 +30,14 @@ from normalhedge.live.journal import Operation
 from normalhedge.live.line_stream import LineStream
 from normalhedge.routing._router import Router
 
-KEYS = ({"choose"}, {"ticket", "gain"}, {"ticket", "correct"}, {"join"}, {"leave"})
+KEYS = (
+    {"choose"},
+    {"ticket", "gain"},
+    {"ticket", "gain", "cost"},
+    {"ticket", "correct"},
+    {"join"},
+    {"leave"},
+)
 """The keys of each kind of line."""
 
 CHOICE = {"context", "awake", "seen"}
@@ -70,9 +78,10 @@ def _operation(request: dict[str, Any]) -> tuple[Operation, dict[str, Any]]:
             )
         return request, {}
     if "gain" in request:
-        return {"reward": request["ticket"], "gain": request["gain"]}, {
-            "settled": request["ticket"]
-        }
+        operation = {"reward": request["ticket"], "gain": request["gain"]}
+        if "cost" in request:
+            operation["cost"] = request["cost"]
+        return operation, {"settled": request["ticket"]}
     if "correct" in request:
         operation = {"correct": request["ticket"], "gain": request["correct"]}
         return operation, {"corrected": request["ticket"]}
