@@ -47,7 +47,7 @@ def in_process(tmp_path: Path, work: Callable[[Aside], Awaitable[T]]) -> T:
 
 
 def test_work_is_done_in_one_other_process(tmp_path: Path) -> None:
-    async def work(aside: Aside) -> list[Any]:
+    async def work(aside: Aside) -> Any:
         return await asyncio.gather(*(aside(number_of_process, k, "x" * k) for k in range(20)))
 
     found = in_process(tmp_path, work)
