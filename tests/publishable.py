@@ -7,14 +7,14 @@ from email.parser import BytesParser
 from pathlib import Path
 from tomllib import loads
 
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
-
 PROJECT = loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
 
 def check(path: Path) -> None:
     """Stop with the first reason why a wheel should not be published."""
+    from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 -- of the group 'publish'
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
+
     wheel = zipfile.ZipFile(path)
     names = wheel.namelist()
     (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))

@@ -35,6 +35,7 @@ class Aside:
         self._storage = storage
         self._process: subprocess.Popen[bytes] | None = None
         self._writer = ThreadPoolExecutor(1, "aside")
+        self._listener: threading.Thread | None = None
         self._waiting: dict[int, Future[Any]] = {}  # of the present process
 
     async def __call__(self, call: Callable[..., T], *arguments: Any) -> T:
@@ -54,7 +55,7 @@ class Aside:
         try:
             self._process.stdin.write(_message((number, call, arguments)))
             self._process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):  # it has ended, or its pipe is closed
             self._waiting.pop(number, None)
             raise StorageFailure(ENDED) from None
 
@@ -68,15 +69,15 @@ class Aside:
         process.stdin.write(_message(self._storage))
         waiting: dict[int, Future[Any]] = {}
         self._waiting = waiting
-        threading.Thread(target=_listen, args=(process, waiting), daemon=True).start()
+        self._listener = threading.Thread(target=_listen, args=(process, waiting), daemon=True)
+        self._listener.start()
 
     def stop(self) -> None:
         """End the process."""
         self._writer.shutdown(cancel_futures=True)
-        if self._process is not None:
+        if self._process is not None and self._listener is not None:
             self._process.kill()
-            with suppress(OSError):  # what was not written is lost with the process
-                self._process.__exit__(None, None, None)
+            self._listener.join()
 
 
 ENDED = "the process that reads the database has ended"
@@ -85,7 +86,7 @@ ENDED = "the process that reads the database has ended"
 def _listen(process: subprocess.Popen[bytes], waiting: "dict[int, Future[Any]]") -> None:
     """Hand results to those who wait for them, until the process ends."""
     assert process.stdout is not None
-    with suppress(EOFError, OSError, ValueError):
+    with suppress(EOFError, OSError):
         while True:
             number, result, failure = _read(process.stdout)
             answer = waiting.pop(number)
@@ -95,7 +96,8 @@ def _listen(process: subprocess.Popen[bytes], waiting: "dict[int, Future[Any]]")
                 answer.set_result(result)
             else:
                 answer.set_exception(failure)
-    process.wait()
+    with suppress(OSError), process:  # what was not written is lost with the process
+        pass
     for answer in list(waiting.values()):
         if answer.set_running_or_notify_cancel():
             answer.set_exception(StorageFailure(ENDED))
